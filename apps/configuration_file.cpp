@@ -16,10 +16,12 @@ void add_plan_options(CLI::App& command, plan::PlanOptions& options) {
   command.add_option("--parameters", options.parameters, "Values that `cardan param save` wrote; --set overrides them");
   command.add_option("--set", options.set, "component/parameter=value: replaces the file's value")
       ->allow_extra_args(false);
+  command.add_option("--remap", options.remap, "/name:=/other: gives a topic another name on the bus; repeatable")
+      ->allow_extra_args(false);
   command.add_flag("--one-process", options.one_process, "All components in one process");
   command
       .add_option("--log-level", options.log_levels,
-                  "[COMPONENT=]info|warning|error: the least level of what components log by Context::log()")
+                  "[COMPONENT=]debug|info|warning|error: the least level of what components log by Context::log()")
       ->allow_extra_args(false);
   command.add_option("--domain", options.domain, "Domain of the topics, instead of the file's or $CARDAN_DOMAIN");
 }

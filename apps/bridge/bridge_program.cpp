@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include "apps/configuration_file.hpp"
 #include "apps/decode.hpp"
+#include "apps/launcher_pipe.hpp"
 #include "apps/program.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/screen.hpp"
@@ -89,14 +89,6 @@ ordered_json report_json(const bridge::Bridge& bridge, const std::vector<bridge:
 void take_no_processor() {
   const sched_param none{};
   if (::sched_getscheduler(0) == SCHED_OTHER) (void)::sched_setscheduler(0, SCHED_BATCH, &none);
-}
-
-/// As cardan/system/host says it: "ready", "failed WHY" (another start may help), "refused WHY" (it cannot).
-void tell_launcher(int fd, std::string line) {
-  if (fd < 0) return;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  line += '\n';
-  (void)!::write(fd, line.data(), line.size());
 }
 
 /// The table, with rates since the one before.
@@ -276,7 +268,7 @@ Exit codes: 0 done, 1 failed, 2 wrong options or rules, 3 done, but something wa
       tell_launcher(options.ready_fd, "refused its rules are wrong");
       throw;
     } catch (const Error& e) {
-      tell_launcher(options.ready_fd, (e.code() == ErrorCode::InvalidArgument ? "refused " : "failed ") + e.cause());
+      tell_launcher(options.ready_fd, e);
       throw;
     }
     if (const int code = run_bridge(options, rules, program.network(rules), *bridge); code != 0)

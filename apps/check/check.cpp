@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "apps/bridge/check_bridges.hpp"
+#include "apps/check/check_programs.hpp"
 #include "apps/command.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/decode.hpp"
@@ -54,6 +55,10 @@ ordered_json problems_json(const std::vector<config::Problem>& problems, const s
   return {{"file", file}, {"valid", !config::has_errors(problems)}, {"problems", list}};
 }
 
+std::string counted(std::size_t number, const char* what) {
+  return number == 0 ? std::string() : ", " + number_of(number, what);
+}
+
 int check_bridge(const CheckOptions& o, const std::string& text) {
   std::vector<config::Problem> problems;
   bridge::Rules rules;
@@ -88,6 +93,8 @@ int check(const CheckOptions& o) {
   problems.insert(problems.end(), more.begin(), more.end());
   const std::vector<config::Problem> of_bridges = check_bridges(configuration);
   problems.insert(problems.end(), of_bridges.begin(), of_bridges.end());
+  const std::vector<config::Problem> of_programs = check_programs(configuration);
+  problems.insert(problems.end(), of_programs.begin(), of_programs.end());
   config::sort(problems);
   const bool bad = config::has_errors(problems);
   if (o.json) {
@@ -99,19 +106,23 @@ int check(const CheckOptions& o) {
       problems.begin(), problems.end(), [](const auto& p) { return p.severity == config::Severity::Error; }));
   std::size_t components = 0;
   std::size_t bridges = 0;
+  std::size_t recorders = 0;
+  std::size_t programs = 0;
   for (const auto& process : configuration.processes) {
     components += process.components.size();
     bridges += process.bridge ? 1U : 0U;
+    recorders += process.record ? 1U : 0U;
+    programs += process.command.empty() ? 0U : 1U;
   }
   const std::size_t warnings = problems.size() - errors;
   const std::string found =
       fmt::format("{} error{}, {} warning{}", errors, errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
   if (bad)
     warn(fmt::format("{}: {}", o.file, found));
-  else if (!emit(fmt::format("{}: {}, {}{}; {}\n", o.file, number_of(configuration.processes.size(), "process", "es"),
-                             number_of(components, "component"),
-                             bridges == 0 ? "" : ", " + number_of(bridges, "bridge"),
-                             problems.empty() ? "nothing wrong" : found)))
+  else if (!emit(fmt::format(
+               "{}: {}, {}{}{}{}; {}\n", o.file, number_of(configuration.processes.size(), "process", "es"),
+               number_of(components, "component"), counted(bridges, "bridge"), counted(recorders, "recorder"),
+               counted(programs, "program"), problems.empty() ? "nothing wrong" : found)))
     return kFailed;
   return bad ? kFailed : kOk;
 }

@@ -76,7 +76,8 @@ Exit codes: 0 it runs again, 1 it was not restarted, 2 wrong options.)";
 
 constexpr const char* kLogExamples = R"(Examples:
   cardan component log detector warning               no information messages any more
-  cardan component log detector info                  all
+  cardan component log detector info                  all but debug messages, as at the start
+  cardan component log detector debug                 all
 
 The level holds until the component restarts. To set it permanently: cardan run FILE --log-level detector=warning.
 Exit codes: 0 ok, 1 no such component, 2 wrong options.)";
@@ -420,7 +421,7 @@ static void add_component_command(CLI::App& app) {
   const auto [log_command, log_options] =
       add("log", "Set the least level of a component's log messages", kLogExamples, log_level);
   log_command->add_option("component", log_options->component, "Name of the component")->required();
-  log_command->add_option("level", log_options->level, "info, warning or error")->required();
+  log_command->add_option("level", log_options->level, "debug, info, warning or error")->required();
 }
 
 const Command kComponentCommand{230, add_component_command};

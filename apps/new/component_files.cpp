@@ -11,6 +11,10 @@ constexpr std::array kComponentFiles{
     NewFile{"CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.22)
 project(@name@ CXX)
 find_package(cardan REQUIRED)
+# As fast as it will run, unless -DCMAKE_BUILD_TYPE says otherwise.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
 
 # Loaded at run time: a module, not a library to link with.
 add_library(@name@_components MODULE @name@.cpp)

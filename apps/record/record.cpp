@@ -19,13 +19,17 @@
 
 #include "apps/command.hpp"
 #include "apps/decode.hpp"
+#include "apps/launcher_pipe.hpp"
 #include "apps/record/record_control.hpp"
+#include "apps/record/record_events.hpp"
+#include "apps/record/record_trigger.hpp"
 #include "apps/record/record_view.hpp"
 #include "apps/terminal/keys.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/progress.hpp"
 #include "apps/terminal/screen.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/config/shape.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/transport/stop.hpp"
 
@@ -34,6 +38,8 @@ namespace {
 
 using record::Recorder;
 using record::RecorderReport;
+
+constexpr double kUsualAfter = 10;  ///< seconds of an event after its beginning
 
 constexpr const char* kRecordExamples = R"(Examples:
   cardan record                                         every topic, also those that come later, until Ctrl-C
@@ -45,6 +51,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   cardan record --reliable /plan -o drive.mcap          without a gap: the topic's publisher waits for the recorder
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
   cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
+  cardan record --last 30 --in events/ --on state=safe_stop    a file of its own for each event, and goes on after it
   cardan record --tell trigger                          sends an order to running recorders: pause, resume, split, trigger, stop
 
 Samples of 64 KiB and more are written to the disk from the publisher's memory, without a copy. If the disk stalls, the
@@ -60,11 +67,13 @@ struct RecordOptions {
   std::vector<std::string> rules, metadata;
   std::string compression = "none", access = "owner", mode = "auto", on_full = "stop", schedule = "cycle";
   double queue_time = 5, sync = 1, split_time = 0, seconds = 0, last = 0, after = 0;
-  std::string tell;
+  std::string tell, in, as = "recording";
+  std::vector<std::string> on;
+  int ready_fd = -1;  ///< of `cardan run`; −1: none
   bool no_io_uring = false, json = false, no_view = false, explain = false;
 };
 
-volatile std::sig_atomic_t split_asked = 0, pause_asked = 0, trigger_asked = 0;
+volatile std::sig_atomic_t split_asked = 0, pause_asked = 0;
 
 mcap::Compression compression_named(const std::string& name) {
   if (name == "none") return mcap::Compression::None;
@@ -125,7 +134,10 @@ void name_file(record::RecorderOptions& options) {
 
 record::RecorderOptions recorder_options(const RecordOptions& o) {
   record::RecorderOptions options = o.recorder;
-  name_file(options);
+  if (o.in.empty())
+    name_file(options);
+  else if (o.last <= 0)
+    options.path = recording_stem(o.in, o.as, std::time(nullptr)) + ".mcap";
   for (const std::string& rule : o.rules) options.rules.push_back(rule_of(rule));
   std::map<std::string, std::string> fields;
   for (const std::string& field : o.metadata) {
@@ -151,14 +163,19 @@ record::RecorderOptions recorder_options(const RecordOptions& o) {
 /// Requests by keys, signals and other commands.
 class Orders {
  public:
-  explicit Orders(const RecordOptions& o) : after_(o.after), control_(o.recorder.domain) {}
+  explicit Orders(const RecordOptions& o)
+      : after_(o.after), control_(o.recorder.domain), on_(o.on, o.recorder.domain) {}
 
   /// Waits for a key a moment, and does what was asked.
   void follow(Recorder& recorder) {
     for (const char32_t key : keyboard_.wait(std::chrono::milliseconds(50))) follow(recorder, key);
     if (split_asked != 0) split_asked = 0, recorder.split();
     if (pause_asked != 0) pause_asked = 0, recorder.pause(!recorder.paused());
-    if (trigger_asked != 0) trigger_asked = 0, trigger(recorder);
+    if (take_trigger_signal()) trigger(recorder);
+    if (const auto event = on_.look(); event && !triggered_) {
+      warn(fmt::format("triggered: {}", printable(event->reason)));
+      trigger(recorder);
+    }
     while (const auto action = control_.next()) {
       if (*action == "pause" || *action == "resume") recorder.pause(*action == "pause");
       if (*action == "split") recorder.split();
@@ -196,6 +213,7 @@ class Orders {
   double after_;
   Keyboard keyboard_;
   RecordControl control_;
+  RecordTrigger on_;
   std::optional<std::chrono::steady_clock::time_point> triggered_;
 };
 
@@ -255,16 +273,25 @@ void end(Recorder& recorder) {
 }
 
 int record_topics(const RecordOptions& o) {
-  if (!o.tell.empty()) return send_order_to_recorders(o);
   const record::RecorderOptions options = recorder_options(o);
+  if (!o.in.empty() && o.last > 0)
+    return record_events({.recorder = options,
+                          .folder = o.in,
+                          .name = o.as,
+                          .on = o.on,
+                          .after = duration_of(o.after > 0 ? o.after : kUsualAfter),
+                          .seconds = o.seconds,
+                          .json = o.json,
+                          .ready_fd = o.ready_fd});
   stop_on_signals();
   stop_on_hang_up();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGUSR1, [](int) { split_asked = 1; });
   std::signal(SIGUSR2, [](int) { pause_asked = 1; });
-  std::signal(SIGRTMIN + 1, [](int) { trigger_asked = 1; });
+  listen_to_trigger_signal();
   const bool live = stdout_is_terminal() && !o.no_view && !o.json;
   Recorder recorder(options);
+  tell_launcher(o.ready_fd, "ready");
   RecorderReport last = recorder.report();
   LiveBlock block;
   const auto above = [&](const std::string& text) { return live ? block.draw(text, {}, terminal_size()) : text; };
@@ -318,7 +345,8 @@ int record_topics(const RecordOptions& o) {
   else if (report.recorded == 0)
     warn("nothing was recorded: no matching topic was published — cardan topic list shows the topics");
   const bool all_there = warn_of_missing(report);
-  return report.lost != 0 || report.no_clock || !all_there ? kLoss : kOk;
+  // For `cardan run` only 0 is an end in order.
+  return o.ready_fd < 0 && (report.lost != 0 || report.no_clock || !all_there) ? kLoss : kOk;
 }
 
 }  // namespace
@@ -330,8 +358,9 @@ static void add_record_command(CLI::App& app) {
   record::RecorderOptions& r = o->recorder;
   const auto size = CLI::AsSizeValue(false);
   command->add_option("topic", r.topics, "Topics, or patterns (* and ?); none, no --regex and no --type: all");
-  command->add_option("-o,--output", r.path,
-                      "File to write, or a folder (drive/) that ros2 bag opens (default: cardan_DATE-TIME.mcap)");
+  auto* const output =
+      command->add_option("-o,--output", r.path,
+                          "File to write, or a folder (drive/) that ros2 bag opens (default: cardan_DATE-TIME.mcap)");
   command->add_option("--regex", r.expressions,
                       "Topics with a name that contains a match of this regular expression (as grep -E); repeatable");
   command->add_option("--type", r.types, "Topics of this type, or pattern, as sensor_msgs/msg/Image; repeatable");
@@ -387,9 +416,26 @@ static void add_record_command(CLI::App& app) {
                          ->add_option("--last", o->last,
                                       "Keep the files of the last seconds only; a trigger keeps them and what follows")
                          ->check(CLI::PositiveNumber);
-  command->add_option("--after", o->after, "With --last: seconds after the trigger to end at")
+  command->add_option("--after", o->after, "With --last: seconds after the trigger to end at (with --in: 10)")
       ->needs(last)
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--on", o->on,
+                   "With --last: what triggers it. state=safe_stop, silent=/topic:500 (ms without a message) or "
+                   "message=/topic (the first one after a second without any); repeatable")
+      ->needs(last);
+  auto* const in = command
+                       ->add_option("--in", o->in,
+                                    "Folder for files that are named by the time. With --last each trigger makes one, "
+                                    "and the recorder goes on")
+                       ->excludes(output);
+  command->add_option("--as", o->as, "With --in: what their names begin with")
+      ->needs(in)
+      ->capture_default_str()
+      ->check([](const std::string& name) {
+        return config::fits(config::Format::Name, name) ? std::string() : "a name of letters, digits, '_', '-' and '.'";
+      });
+  command->add_option("--ready-fd", o->ready_fd)->group("");  // of `cardan run`
   command->add_option("--tell", o->tell, "Record nothing, but send running recorders an order")
       ->check(CLI::IsMember(record_actions()));
   command->add_option("--domain", r.domain, "Domain (default: $CARDAN_DOMAIN, else \"default\")");
@@ -397,7 +443,13 @@ static void add_record_command(CLI::App& app) {
   command->add_flag("--json", o->json, "Print only a report, as JSON at the end");
   command->add_flag("--no-view", o->no_view, "No live table");
   command->callback([o] {
-    if (const int code = record_topics(*o); code != 0) throw CLI::RuntimeError(code);
+    try {
+      if (const int code = o->tell.empty() ? record_topics(*o) : send_order_to_recorders(*o); code != 0)
+        throw CLI::RuntimeError(code);
+    } catch (const Error& e) {
+      tell_launcher(o->ready_fd, e);
+      throw;
+    }
   });
 }
 

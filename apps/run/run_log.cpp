@@ -52,8 +52,10 @@ LogWords words_of(const launcher::LogLine& line, const std::set<std::string, std
   if (line.source == launcher::LogLine::Source::Launcher) return words;
   words.level = LogLevel::Info;
   constexpr std::string_view kLibrary = "cardan: ";  // cardan/base/log.cpp writes it
-  constexpr std::array<std::pair<std::string_view, LogLevel>, 3> kLevels{
-      {{"info: ", LogLevel::Info}, {"warning: ", LogLevel::Warning}, {"error: ", LogLevel::Error}}};
+  constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLevels{{{"debug: ", LogLevel::Debug},
+                                                                          {"info: ", LogLevel::Info},
+                                                                          {"warning: ", LogLevel::Warning},
+                                                                          {"error: ", LogLevel::Error}}};
   if (line.source != launcher::LogLine::Source::Error || !line.text.starts_with(kLibrary)) return words;
   const std::string_view after = line.text.substr(kLibrary.size());
   for (const auto& [word, level] : kLevels) {

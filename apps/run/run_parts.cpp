@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/bridge/check_bridges.hpp"
+#include "apps/check/check_programs.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
@@ -44,6 +45,8 @@ bool passes_check(const config::Configuration& configuration, std::vector<config
   std::vector<config::Problem> problems = std::move(in_text);
   problems.insert(problems.end(), more.begin(), more.end());
   more = check_bridges(configuration);
+  problems.insert(problems.end(), more.begin(), more.end());
+  more = check_programs(configuration);
   problems.insert(problems.end(), more.begin(), more.end());
   config::sort(problems);
   const auto errors = static_cast<std::size_t>(std::count_if(

@@ -28,9 +28,10 @@ Log& the_log() {
 }
 
 void to_standard_error(LogLevel level, const std::string& text) noexcept {
-  static constexpr const char* kNames[] = {"info", "warning", "error"};
+  static constexpr const char* kNames[] = {"debug", "info", "warning", "error"};
   try {
-    detail::write_error_line(fmt::format("cardan: {}: {}", kNames[static_cast<int>(level)], text));
+    detail::write_error_line(
+        fmt::format("cardan: {}: {}", kNames[static_cast<int>(level) - static_cast<int>(LogLevel::Debug)], text));
   } catch (...) {  // no memory for a line
   }
 }

@@ -8,7 +8,12 @@
 
 namespace cardan {
 
-enum class LogLevel { Info, Warning, Error };
+enum class LogLevel {
+  Debug = -1,  ///< for who looks for a fault: left out unless it is asked for
+  Info,
+  Warning,
+  Error
+};
 
 /// Sets the destination of the library's log lines (for example a refused user and the reason, or a peer that was cut
 /// off). Default: standard error, one line each; a line that standard error does not accept at once is dropped and

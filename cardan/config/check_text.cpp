@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "cardan/config/python_component.hpp"
+#include "cardan/config/shape.hpp"
 #include "cardan/config/suggest.hpp"
 
 namespace cardan::config {
@@ -42,17 +44,31 @@ class TextCheck {
  private:
   void process(const Process& p) {
     const std::string components = p.pointer + "/components";
-    if (p.bridge) {
+    const auto has = [&](std::string_view kind) { return problems_.stands(join(p.pointer, kind)); };
+    const auto was_wrong = [&](std::string_view kind) { return problems_.was_wrong(join(p.pointer, kind)); };
+    if (const auto kind = std::find_if(kProcessKinds.begin(), kProcessKinds.end(), has); kind != kProcessKinds.end()) {
+      const std::string what = kind_in_words(*kind);
+      for (auto other = kind + 1; other != kProcessKinds.end(); ++other)
+        if (has(*other))
+          problems_.error_in_key(join(p.pointer, *other),
+                                 fmt::format("process '{}' is {}, and {} too", p.name, what, kind_in_words(*other)),
+                                 "make them two processes");
       if (problems_.stands(components))
-        problems_.error_in_key(components, fmt::format("process '{}' is a bridge, and has components too", p.name),
+        problems_.error_in_key(components, fmt::format("process '{}' is {}, and has components too", p.name, what),
                                "move the components into a process of their own");
-      if (problems_.stands(p.pointer + "/groups"))
+      if (has("groups"))
         problems_.error_in_key(p.pointer + "/groups",
-                               fmt::format("process '{}' is a bridge, which has no groups", p.name), "remove 'groups'");
+                               fmt::format("process '{}' is {}, which has no groups", p.name, what), "remove 'groups'");
+      if (p.record && !was_wrong("record")) record(p, *p.record);
+      if (*kind == "command" && !was_wrong("command") && (p.command.empty() || p.command.front().empty()) &&
+          !problems_.was_wrong(p.pointer + "/command/0"))
+        problems_.error(p.pointer + "/command", fmt::format("'command' of process '{}' names no program", p.name),
+                        R"(write its path or name, and its arguments: ["./gui", "--full-screen"])");
     } else if (!problems_.stands(components)) {
-      if (!problems_.was_wrong(p.pointer) && !problems_.was_wrong(p.pointer + "/bridge"))
-        problems_.error_in_key(p.pointer, fmt::format("process '{}' has neither components nor a bridge", p.name),
-                               R"(add "components": {…}, or "bridge": {"kind": "dds"})");
+      if (!problems_.was_wrong(p.pointer) && std::none_of(kProcessKinds.begin(), kProcessKinds.end(), was_wrong))
+        problems_.error_in_key(
+            p.pointer, fmt::format("process '{}' has neither components nor a bridge, a recorder or a command", p.name),
+            R"(add "components": {…}, "bridge": {"kind": "dds"}, "record": {"output": "recordings/"} or "command": ["./program"])");
     } else if (p.components.empty() && !problems_.was_wrong(components)) {
       problems_.error(components, fmt::format("process '{}' has no component", p.name), "add one, or remove it");
     }
@@ -72,6 +88,42 @@ class TextCheck {
                       static_cast<double>(r.backoff.count()) / 1e6, static_cast<double>(r.backoff_max.count()) / 1e6),
           "raise 'backoff_max_ms', or lower 'backoff_ms'");
     }
+  }
+
+  static std::string kind_in_words(std::string_view kind) {
+    return kind == "bridge" ? "a bridge" : kind == "record" ? "a recorder" : "a program";
+  }
+
+  void record(const Process& p, const Record& r) {
+    const auto stands = [&](const char* key) { return problems_.stands(join(r.pointer, key)); };
+    const auto wrong = [&](const char* key) { return problems_.was_wrong(join(r.pointer, key)); };
+    const bool events = r.last.count() > 0 || wrong("last_s");
+    if (stands("last_s") && !events)
+      problems_.error(r.pointer + "/last_s", fmt::format("'last_s' of process '{}' is 0", p.name),
+                      "write the seconds before an event that are kept, or remove it to record everything");
+    for (const char* const key : {"after_s", "on"})
+      if (stands(key) && !stands("last_s"))
+        problems_.error_in_key(
+            join(r.pointer, key),
+            fmt::format("process '{}' has '{}', but records everything and not only events", p.name, key),
+            "add \"last_s\": the seconds before an event that are kept");
+    if (stands("after_s") && r.after.count() == 0 && !wrong("after_s"))
+      problems_.error(r.pointer + "/after_s", fmt::format("'after_s' of process '{}' is 0", p.name),
+                      "write the seconds that are recorded after an event's beginning");
+    if (!r.on || wrong("on")) return;
+    const std::string on = r.pointer + "/on";
+    const RecordTrigger& t = *r.on;
+    if (!problems_.stands(on + "/state") && !problems_.stands(on + "/silent") && !problems_.stands(on + "/message"))
+      problems_.error(
+          on, fmt::format("'on' of process '{}' names nothing that an event begins with", p.name),
+          "add 'state', 'silent' or 'message', or remove it: `cardan record --tell trigger` begins one too");
+    const bool silent = problems_.stands(on + "/silent");
+    if (silent && t.lasting.count() == 0 && !problems_.was_wrong(on + "/for_ms"))
+      problems_.error(on + "/silent", fmt::format("'silent' of process '{}' has no duration", p.name),
+                      "add \"for_ms\": longer than the time between two messages");
+    if (!silent && problems_.stands(on + "/for_ms"))
+      problems_.error_in_key(on + "/for_ms", "'for_ms' is the duration of 'silent', which is not there",
+                             "remove it, or add 'silent'");
   }
 
   void component(const Process& p, const Component& c) {

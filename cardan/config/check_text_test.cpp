@@ -157,14 +157,48 @@ TEST(CheckTextAlone, AProcessIsOfComponentsOrABridge) {
   const std::string bridge = R"("bridge": {"kind": "dds"})";
   EXPECT_TRUE(problems_of(with(bridge)).empty()) << shown(problems_of(with(bridge)));
   for (const auto& [process, mistake] :
-       {std::pair{std::string(),
-                  Mistake{"", "", "", 2, "/processes/ros", "neither components nor a bridge", "\"kind\""}},
+       {std::pair{std::string(), Mistake{"", "", "", 2, "/processes/ros",
+                                         "neither components nor a bridge, a recorder or a command", "\"kind\""}},
         {bridge + ", " + kOneComponent, Mistake{"", "", "", 2, "/processes/ros/components",
                                                 "is a bridge, and has components", "a process of their own"}},
         {bridge + R"(, "groups": {})",
          Mistake{"", "", "", 2, "/processes/ros/groups", "is a bridge, which has no groups", "remove 'groups'"}},
         {R"("bridge": {"kind": "dbus"})", Mistake{"", "", "", 2, "/processes/ros/bridge/kind", "\"dbus\"", "foxglove"}},
         {R"("bridge": {})", Mistake{"", "", "", 2, "/processes/ros/bridge", "'kind'", "add"}}})
+    expect_the_one(problems_of(with(process)), with(process), mistake);
+}
+
+TEST(CheckTextAlone, ARecorderOrAProgramIsAWholeProcess) {
+  const auto with = [](const std::string& process) { return "{\"processes\": {\n\"p\": {" + process + "}}}"; };
+  const std::string record = R"("record": {"output": "events/")";
+  for (const std::string& good :
+       {record + "}", record + R"(, "last_s": 1, "on": {"state": ["safe_stop", "degraded"]}})",
+        std::string(R"("command": ["a", "", "b", "b"])")})
+    EXPECT_TRUE(problems_of(with(good)).empty()) << shown(problems_of(with(good)));
+  for (const auto& [process, mistake] :
+       {std::pair{record + "}, " + kOneComponent, Mistake{"", "", "", 2, "/processes/p/components",
+                                                          "is a recorder, and has components", "of their own"}},
+        {record + R"(}, "command": ["a"])",
+         Mistake{"", "", "", 2, "/processes/p/command", "is a recorder, and a program too", "two processes"}},
+        {R"("command": ["a"], "groups": {})",
+         Mistake{"", "", "", 2, "/processes/p/groups", "is a program, which has no groups", "remove"}},
+        {R"("command": [])", Mistake{"", "", "", 2, "/processes/p/command", "names no program", "its path or name"}},
+        {R"("command": [""])", Mistake{"", "", "", 2, "/processes/p/command", "names no program", "its path or name"}},
+        {R"("command": "a b")", Mistake{"", "", "", 2, "/processes/p/command", "is \"a b\"", "a list"}},
+        {R"("record": {})", Mistake{"", "", "", 2, "/processes/p/record", "'output'", "add"}},
+        {record + R"(, "last_s": 0})", Mistake{"", "", "", 2, "/processes/p/record/last_s", "is 0", "seconds"}},
+        {record + R"(, "last_s": 1, "after_s": 0})",
+         Mistake{"", "", "", 2, "/processes/p/record/after_s", "is 0", "seconds"}},
+        {record + R"(, "after_s": 1})",
+         Mistake{"", "", "", 2, "/processes/p/record/after_s", "not only events", "last_s"}},
+        {record + R"(, "last_s": 1, "on": {}})",
+         Mistake{"", "", "", 2, "/processes/p/record/on", "names nothing", "--tell trigger"}},
+        {record + R"(, "last_s": 1, "on": {"silent": "/a"}})",
+         Mistake{"", "", "", 2, "/processes/p/record/on/silent", "has no duration", "for_ms"}},
+        {record + R"(, "last_s": 1, "on": {"message": "/a", "for_ms": 5}})",
+         Mistake{"", "", "", 2, "/processes/p/record/on/for_ms", "of 'silent'", "add 'silent'"}},
+        {record + R"(, "last_s": 1, "on": {"state": "stopped"}})",
+         Mistake{"", "", "", 2, "/processes/p/record/on/state", "not allowed", "safe_stop"}}})
     expect_the_one(problems_of(with(process)), with(process), mistake);
 }
 

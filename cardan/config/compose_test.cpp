@@ -293,6 +293,22 @@ TEST(Include, PutsNamesTopicsAndStatesIntoItsNamespace) {
   EXPECT_EQ(c.source.line(c.source.key(brake.pointer)), "line 5 of parts/corner.json");
 }
 
+TEST(Include, RecordersAndProgramsAreOfTheirFile) {
+  const Configuration c =
+      whole(R"({"include": [{"file": "parts/box.json", "namespace": "front", "topics": {"/tf": "/tf"}}]})",
+            {{"parts/box.json", R"({"processes": {
+    "events": {"record": {"topics": ["/image", "/tf", "*/debug"], "exclude": "/raw", "output": "events", "last_s": 1, "on": {"message": "/alarm"}}},
+    "gui": {"command": ["./gui"]}}})"}});
+  ASSERT_EQ(c.processes.size(), 2U);
+  const Record& record = c.processes[0].record.value();
+  EXPECT_EQ(c.processes[0].name, "front.events");
+  EXPECT_EQ(record.topics, (Names{"/front/image", "/tf", "*/debug"}));
+  EXPECT_EQ(record.exclude, Names{"/front/raw"});
+  EXPECT_EQ(record.on->messages, Names{"/front/alarm"});
+  EXPECT_EQ(record.output, "parts/events");
+  EXPECT_EQ(c.processes[1].command, Names{"parts/./gui"});
+}
+
 TEST(Include, NestsAndLooksFromItsOwnFolder) {
   const Files files = {
       {"config/a/side.json", R"({"include": [{"file": "../b/one.json", "namespace": "${namespace}"}], "name": "x"})"},

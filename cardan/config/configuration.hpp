@@ -19,8 +19,10 @@
 
 namespace cardan::config {
 
-/// A parameter's value, and by its alternative the parameter's type.
-using Value = std::variant<bool, std::int64_t, double, std::string>;
+/// A parameter's value, and by its alternative the parameter's type. The lists are in the order of their elements.
+using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<bool>, std::vector<std::int64_t>,
+                           std::vector<double>, std::vector<std::string>>;
+inline constexpr std::size_t kMostElements = 65'536;  ///< of a list
 
 enum class Policy : std::uint8_t { Other, Fifo, RoundRobin, Deadline };
 enum class Affinity : std::uint8_t {
@@ -88,6 +90,7 @@ struct Component {
   std::string library{};
   std::string class_name{};
   std::map<std::string, Value> parameters{};
+  bool keep = false;                            ///< values that are set at run time hold after restarts too
   std::map<std::string, std::string> topics{};  ///< name in the code → name on the bus
   std::string group{kDefaultGroup};             ///< of its process; without meaning where it has a thread
   int priority = 0;                             ///< in its group: 0 (last) to kMaxPriority (first)
@@ -139,16 +142,44 @@ struct Bridge {
   bool operator==(const Bridge&) const = default;
 };
 
+/// When an event recording begins; any of them.
+struct RecordTrigger {
+  std::vector<State> states{};          ///< the system comes into one of them
+  std::vector<std::string> silent{};    ///< topics: on one of them nothing is published any more for `lasting`
+  std::chrono::nanoseconds lasting{0};  ///< of `silent`
+  std::vector<std::string> messages{};  ///< topics: a message comes on one of them, after a second without any
+  bool operator==(const RecordTrigger&) const = default;
+};
+
+/// A process that records (docs/recording.md) instead of having components.
+struct Record {
+  std::vector<std::string> topics{};   ///< names, or patterns with `*` and `?`; empty: all
+  std::vector<std::string> exclude{};  ///< the same
+  std::string output{};                ///< folder, as this process finds it
+  std::string compression{"none"};     ///< of chunks of small samples: one of kCompressions
+  std::chrono::nanoseconds last{0};    ///< events only, with what came in this time before them; 0: everything
+  std::chrono::nanoseconds after = std::chrono::seconds{10};  ///< of an event: duration from its beginning on
+  std::optional<RecordTrigger> on{};                          ///< absent: events begin by orders alone
+  std::string pointer{};
+  bool operator==(const Record&) const = default;
+};
+
 struct Process {
   std::string name{};
   std::vector<Component> components{};
   std::optional<Bridge> bridge{};
+  std::optional<Record> record{};
+  /// A program that knows nothing of Cardan, and its arguments; empty: it is none. The program is a path as this
+  /// process finds it, or a name without '/', which is searched in PATH.
+  std::vector<std::string> command{};
   std::vector<Group> groups{};
   std::map<std::string, std::string> environment{};
   std::uint64_t memory_bytes = 0;  ///< the most it may use; 0: no limit
   Restart restart{};
   std::string pointer{};
 
+  /// Whether it is of components, which `cardan host` runs: not a bridge, a recorder or another program.
+  [[nodiscard]] bool has_host() const noexcept { return !bridge && !record && command.empty(); }
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
   /// Null also for the default group where the file says nothing about it.
   [[nodiscard]] const Group* group(std::string_view name) const noexcept;
@@ -304,9 +335,16 @@ struct ReadOptions {
 [[nodiscard]] std::string_view name_of(OnException rule) noexcept;
 [[nodiscard]] std::string_view name_of(RestartWhen when) noexcept;
 [[nodiscard]] std::string_view name_of(Condition::Kind kind) noexcept;
-/// "bool", "int", "double", "string".
+/// "bool", "int", "double", "string", and of lists "bool[]", "int[]", "double[]", "string[]".
 [[nodiscard]] std::string_view type_of(const Value& value) noexcept;
 /// As JSON writes it.
 [[nodiscard]] std::string text(const Value& value);
+[[nodiscard]] constexpr bool is_list(const Value& value) noexcept { return value.index() >= 4; }
+[[nodiscard]] bool is_empty_list(const Value& value) noexcept;
+/// The elements of a list, or the value alone. Any thread; does not block.
+[[nodiscard]] std::vector<Value> elements_of(const Value& value);
+/// What a value means where one of `like`'s type is needed: a whole number may be a double, and an empty list may be of
+/// any type. Otherwise as it is. Any thread; does not block.
+[[nodiscard]] Value as_type_of(const Value& like, Value value);
 
 }  // namespace cardan::config

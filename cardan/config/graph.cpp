@@ -2,6 +2,7 @@
 #include "cardan/config/graph.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 namespace cardan::config {
@@ -23,6 +24,10 @@ Graph make_graph(const Configuration& configuration, const Declarations& declare
     }
     if (process.bridge)
       graph.components.push_back({process.name, "bridge " + process.bridge->kind, graph.processes.size()});
+    if (process.record) graph.components.push_back({process.name, "recorder", graph.processes.size()});
+    if (!process.command.empty())
+      graph.components.push_back(
+          {process.name, std::filesystem::path(process.command.front()).filename().string(), graph.processes.size()});
     graph.processes.push_back(process.name);
   }
 

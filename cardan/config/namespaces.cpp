@@ -43,6 +43,7 @@ class Renaming {
     std::map<std::string, std::vector<Naming>> namings;
     for (Member& process : processes.members) {
       process.name = inside(process.name);
+      if (Node* const record = find_part(process.value, "record")) this->record(*record);
       Node* const components = find_part(process.value, "components");
       if (components == nullptr) continue;
       for (Member& component : components->members) {
@@ -56,6 +57,22 @@ class Renaming {
       }
     }
     part.namings = std::move(namings);
+  }
+
+  /// Patterns as "*" mean every topic, whatever its namespace.
+  void record(Node& record) const {
+    const auto change = [&](Node& object, const char* key) {
+      Node* const names = find_part(object, key);
+      if (names == nullptr) return;
+      const auto one = [&](Node& name) {
+        if (name.kind == Is::Text && name.text.starts_with('/')) name.text = outside(name.text);
+      };
+      one(*names);
+      for (Node& element : names->elements) one(element);
+    };
+    for (const char* const key : {"topics", "exclude"}) change(record, key);
+    if (Node* const on = find_part(record, "on"))
+      for (const char* const key : {"silent", "message"}) change(*on, key);
   }
 
   void condition(Member& condition) const {

@@ -112,8 +112,26 @@ Callback read_callback(const std::string& name, const Node& node, const std::str
   return callback;
 }
 
+Value read_list(const Node& node) {
+  const auto all = [&](Node::Kind kind) {
+    return std::all_of(node.elements.begin(), node.elements.end(), [&](const Node& e) { return e.kind == kind; });
+  };
+  const auto list = [&](auto of) {
+    std::vector<decltype(of(node))> values;
+    for (const Node& element : node.elements) values.push_back(of(element));
+    return values;
+  };
+  if (node.elements.empty()) return std::vector<double>{};
+  if (all(Node::Kind::Boolean)) return list([](const Node& e) { return e.boolean; });
+  if (all(Node::Kind::Integer)) return list([](const Node& e) { return e.integer; });
+  if (all(Node::Kind::Text)) return list([](const Node& e) { return e.text; });
+  return list([](const Node& e) { return e.number; });
+}
+
 Value read_value(const Node& node) {
   switch (node.kind) {
+    case Node::Kind::Array:
+      return read_list(node);
     case Node::Kind::Boolean:
       return node.boolean;
     case Node::Kind::Integer:
@@ -136,6 +154,7 @@ Component read_component(const std::string& name, const Node& node, const std::s
   each(node, "parameters", pointer, [&](const std::string& parameter, const Node& value, const std::string&) {
     component.parameters.emplace(parameter, read_value(value));
   });
+  read(node, "keep", component.keep);
   each(node, "topics", pointer,
        [&](const std::string& code, const Node& bus, const std::string&) { component.topics.emplace(code, bus.text); });
   read(node, "group", component.group);
@@ -176,6 +195,25 @@ void read_restart(const Node& node, Restart& restart) {
   read_time(*n, "backoff_max_ms", kMillisecond, restart.backoff_max);
 }
 
+Record read_record(const Node& node, const std::string& pointer) {
+  Record record{.pointer = pointer};
+  if (const Node* topics = node.find("topics")) record.topics = texts(*topics);
+  if (const Node* exclude = node.find("exclude")) record.exclude = texts(*exclude);
+  read(node, "output", record.output);
+  read(node, "compression", record.compression);
+  read_time(node, "last_s", kSecond, record.last);
+  read_time(node, "after_s", kSecond, record.after);
+  const Node* on = node.find("on");
+  if (on == nullptr) return record;
+  RecordTrigger& trigger = record.on.emplace();
+  if (const Node* states = on->find("state"))
+    for (const std::string& state : texts(*states)) trigger.states.push_back(nth<State>(kStates, state));
+  if (const Node* silent = on->find("silent")) trigger.silent = texts(*silent);
+  read_time(*on, "for_ms", kMillisecond, trigger.lasting);
+  if (const Node* messages = on->find("message")) trigger.messages = texts(*messages);
+  return record;
+}
+
 Process read_process(const std::string& name, const Node& node, const std::string& pointer) {
   Process process{.name = name, .pointer = pointer};
   each(node, "components", pointer, [&](const std::string& component, const Node& value, const std::string& at) {
@@ -186,6 +224,8 @@ Process read_process(const std::string& name, const Node& node, const std::strin
     read(*bridge, "kind", process.bridge->kind);
     read(*bridge, "file", process.bridge->file);
   }
+  if (const Node* record = node.find("record")) process.record = read_record(*record, join(pointer, "record"));
+  if (const Node* command = node.find("command")) process.command = texts(*command);
   each(node, "groups", pointer, [&](const std::string& group, const Node& value, const std::string& at) {
     process.groups.push_back(read_group(group, value, at));
   });
@@ -259,14 +299,22 @@ void name_topics(const std::map<std::string, std::vector<Naming>>& namings, Conf
       if (const auto found = namings.find(component.name); found != namings.end()) component.namings = found->second;
 }
 
-/// Files of rules are named as libraries are: from the folder of the file that names them.
-void find_rules(Configuration& configuration) {
+/// Files of rules, folders of recordings and programs are named as libraries are: from the folder of the file that
+/// names them.
+void find_files(Configuration& configuration) {
+  const Source& source = configuration.source;
   for (Process& process : configuration.processes) {
-    if (!process.bridge || process.bridge->file.empty()) continue;
-    const std::filesystem::path rules(process.bridge->file);
-    const Source& source = configuration.source;
-    const std::filesystem::path here(source.file(source.key(process.pointer)));
-    if (rules.is_relative()) process.bridge->file = (here.parent_path() / rules).string();
+    const auto find = [&](std::string& name) {
+      const std::filesystem::path here(source.file(source.key(process.pointer)));
+      const std::filesystem::path path(name);
+      if (!name.empty() && path.is_relative()) name = (here.parent_path() / path).string();
+    };
+    if (process.bridge) find(process.bridge->file);
+    if (process.record) find(process.record->output);
+    if (process.command.empty() || process.command.front().find('/') == std::string::npos) continue;
+    find(process.command.front());
+    // Without a folder it would be a name, which is searched in PATH.
+    if (process.command.front().find('/') == std::string::npos) process.command.front().insert(0, "./");
   }
 }
 
@@ -299,7 +347,7 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
     check_shape(composed.root, configuration.source, found);
     read_file(composed.root, configuration);
     name_topics(composed.namings, configuration);
-    find_rules(configuration);
+    find_files(configuration);
     if (composed.whole) {  // else what the checks miss may be in the part that could not be included
       ProblemList list(configuration, found);
       check_text(configuration, list);

@@ -66,6 +66,55 @@ TEST(Parse, ReadsWhatAComponentHas) {
   EXPECT_EQ(c.component("decision")->thread, (Thread{.policy = Policy::Deadline, .runtime = 500us, .period = 10ms}));
 }
 
+TEST(Parse, ReadsListsOfParameters) {
+  const Configuration c =
+      parsed(edited(R"("people": 8)",
+                    R"("people": 8, "b": [true, false], "i": [1, -2], "d": [1, 0.5], "s": ["x", "x"], "none": [])"));
+  const auto& p = c.component("detector")->parameters;
+  EXPECT_EQ(p.at("b"), Value(std::vector<bool>{true, false}));
+  EXPECT_EQ(p.at("i"), Value(std::vector<std::int64_t>{1, -2}));
+  EXPECT_EQ(p.at("d"), Value(std::vector<double>{1.0, 0.5}));
+  EXPECT_EQ(p.at("s"), Value(std::vector<std::string>{"x", "x"}));
+  EXPECT_TRUE(is_empty_list(p.at("none")));
+  EXPECT_EQ(as_type_of(p.at("s"), p.at("none")), Value(std::vector<std::string>{}));
+  EXPECT_EQ(text(p.at("d")), "[1.0, 0.5]");
+  EXPECT_EQ(text(p.at("s")), "[\"x\", \"x\"]");
+  EXPECT_EQ(type_of(p.at("b")), "bool[]");
+}
+
+TEST(Parse, ReadsRecordersAndProgramsBesideTheFile) {
+  std::vector<Problem> problems;
+  const Configuration c = parse_configuration(R"({"processes": {
+    "all": {"record": {"output": "/var/recordings"}},
+    "events": {"record": {"topics": ["/camera/*", "/imu"], "exclude": "*/debug", "output": "events/", "compression": "zstd", "last_s": 60, "after_s": 2.5,
+                          "on": {"state": "safe_stop", "silent": ["/imu"], "for_ms": 500, "message": "/alarm"}}},
+    "gui": {"command": ["./gui", "-v", "-v"], "environment": {"DISPLAY": ":0"}},
+    "here": {"command": ["bin/x"]},
+    "named": {"command": ["python3", "gui.py"]},
+    "absolute": {"command": ["/usr/bin/env"]}}})",
+                                              "system/x.json", problems);
+  EXPECT_TRUE(problems.empty()) << shown(problems);
+  ASSERT_EQ(c.processes.size(), 6U);
+  EXPECT_EQ(c.processes[0].record, (Record{.output = "/var/recordings", .pointer = "/processes/all/record"}));
+  const Record& events = c.processes[1].record.value();
+  EXPECT_EQ(events.topics, (std::vector<std::string>{"/camera/*", "/imu"}));
+  EXPECT_EQ(events.exclude, std::vector<std::string>{"*/debug"});
+  EXPECT_EQ(events.output, "system/events/");
+  EXPECT_EQ(events.compression, "zstd");
+  EXPECT_EQ(events.last, std::chrono::seconds(60));
+  EXPECT_EQ(events.after, std::chrono::milliseconds(2500));
+  ASSERT_TRUE(events.on);
+  EXPECT_EQ(events.on->states, std::vector<State>{State::SafeStop});
+  EXPECT_EQ(events.on->silent, std::vector<std::string>{"/imu"});
+  EXPECT_EQ(events.on->lasting, std::chrono::milliseconds(500));
+  EXPECT_EQ(events.on->messages, std::vector<std::string>{"/alarm"});
+  EXPECT_EQ(c.processes[2].command, (std::vector<std::string>{"system/./gui", "-v", "-v"}));
+  EXPECT_FALSE(c.processes[2].has_host());
+  EXPECT_EQ(c.processes[3].command, std::vector<std::string>{"system/bin/x"});
+  EXPECT_EQ(c.processes[4].command, (std::vector<std::string>{"python3", "gui.py"}));
+  EXPECT_EQ(c.processes[5].command, std::vector<std::string>{"/usr/bin/env"});
+}
+
 TEST(Parse, ReadsBridgesWhoseRulesAreBesideTheFile) {
   std::vector<Problem> problems;
   const Configuration c = parse_configuration(R"({"variables": {"kind": "foxglove"}, "processes": {
@@ -197,7 +246,7 @@ const Mistake kShapes[] = {
     {"unknown_key_of_component", R"("watchdog_ms": 500)", R"("watchdog": 500)", 23,
      "/processes/perception/components/detector/watchdog", "component 'detector' has no 'watchdog'", "'watchdog_ms'"},
     {"unknown_key_far_from_all", R"("memory_mib": 128)", R"("zzz": 128)", 13, "/processes/sensors/zzz", "has no 'zzz'",
-     "there are 'components', 'bridge'"},
+     "there are 'components', 'bridge', 'record', 'command'"},
     {"unknown_key_of_thread", R"("cpus": [1])", R"("cpu": [1])", 22,
      "/processes/perception/components/detector/thread/cpu", "has no 'cpu'", "did you mean 'cpus'?"},
     {"unknown_key_of_callback", R"({"priority": 7, )", R"({"prio": 7, )", 25,
@@ -234,9 +283,13 @@ const Mistake kShapes[] = {
      R"("parameters": [])", 20, "/processes/perception/components/detector/parameters", "is a list", "an object"},
     {"object_for_list", R"([1], "policy")", R"({}, "policy")", 22,
      "/processes/perception/components/detector/thread/cpus", "is an object", "a list"},
-    {"list_for_parameter", R"("people": 8)", R"("people": [8])", 20,
+    {"list_of_lists_for_parameter", R"("people": 8)", R"("people": [[8]])", 20,
+     "/processes/perception/components/detector/parameters/people", "has a list in its list", "numbers or texts"},
+    {"mixed_list_for_parameter", R"("people": 8)", R"("people": [8, "x"])", 20,
+     "/processes/perception/components/detector/parameters/people", "has 8 and \"x\" in one list", "of one kind"},
+    {"object_for_parameter", R"("people": 8)", R"("people": {})", 20,
      "/processes/perception/components/detector/parameters/people", "'people' in 'parameters' of component 'detector'",
-     "a number or a text"},
+     "or a list of one of these"},
     {"null_for_choice", R"("when": "always")", R"("when": null)", 33, "/processes/perception/restart/when", "is null",
      R"("crash", "always", "never")"},
     {"number_for_process", R"("sensors": {

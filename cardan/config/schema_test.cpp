@@ -117,6 +117,11 @@ class Comparison {
       case Kind::Scalar:
         EXPECT_EQ(node.at("type"), json({"boolean", "number", "string"}));
         break;
+      case Kind::ScalarOrList:
+        EXPECT_EQ(node.at("type"), json({"boolean", "number", "string", "array"}));
+        EXPECT_EQ(node.at("items").at("type"), json({"boolean", "number", "string"}));
+        EXPECT_EQ(node.at("maxItems"), kMostElements);
+        break;
       case Kind::Object:
         object(*field.object, node, at);
         break;
@@ -126,7 +131,7 @@ class Comparison {
         value(*field.element, node.at("additionalProperties"), at + "/*", false);
         break;
       case Kind::List:
-        list(*field.element, node, at);
+        list(*field.element, node, at, field.repeats);
         break;
       case Kind::OneOrMore:
         ASSERT_EQ(node.at("oneOf").size(), 2U);
@@ -137,10 +142,10 @@ class Comparison {
     }
   }
 
-  void list(const Field& element, const json& node, const std::string& at) {
+  void list(const Field& element, const json& node, const std::string& at, bool repeats = false) {
     EXPECT_EQ(node.value("type", ""), "array");
     if (element.kind != Kind::Object) {
-      EXPECT_TRUE(node.value("uniqueItems", false));
+      EXPECT_NE(node.value("uniqueItems", false), repeats);
     }
     value(element, node.at("items"), at + "/0", false);
   }

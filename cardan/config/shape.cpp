@@ -38,6 +38,9 @@ constexpr Field map(std::string_view name, Format keys, const Field& value) {
 constexpr Field list(std::string_view name, const Field& element) {
   return {.name = name, .kind = Kind::List, .element = &element};
 }
+constexpr Field words(std::string_view name, const Field& element) {
+  return {.name = name, .kind = Kind::List, .element = &element, .repeats = true};
+}
 constexpr Field one_or_more(std::string_view name, const Field& element) {
   return {.name = name, .kind = Kind::OneOrMore, .element = &element};
 }
@@ -55,6 +58,7 @@ constexpr Field kAnyText = text("", Format::Any);
 constexpr Field kName = text("", Format::Name);
 constexpr Field kTopicName = text("", Format::Topic);
 constexpr Field kScalar{.kind = Kind::Scalar};
+constexpr Field kValue{.kind = Kind::ScalarOrList};
 constexpr Field kVariables = map("variables", Format::Identifier, kScalar);
 constexpr Field kInstance = map("", Format::Identifier, kScalar);
 constexpr Field kWhen{.name = "when", .kind = Kind::Condition};
@@ -85,7 +89,8 @@ constexpr std::array kComponentFields{
     required_unless(kPython, text("library", Format::Filled)),
     required_unless(kPython, text("class", Format::Filled)),
     text("python", Format::PythonClass),
-    map("parameters", Format::Filled, kScalar),
+    map("parameters", Format::Filled, kValue),
+    flag("keep"),
     map("topics", Format::Topic, kTopicName),
     text("group", Format::Name),
     whole("priority", 0, kMaxPriority),
@@ -124,9 +129,29 @@ constexpr std::array kBridgeFields{
 };
 constexpr Shape kBridge{"bridge", kBridgeFields};
 
+// States that an event may begin with: nothing leads back to the start, and at the end the recorder ends too.
+constexpr Field kRecordedState = choice("", std::span(kStates).subspan<1, 3>());
+constexpr std::array kRecordTriggerFields{
+    one_or_more("state", kRecordedState),
+    one_or_more("silent", kTopicName),
+    number("for_ms", kMilliseconds),
+    one_or_more("message", kTopicName),
+};
+constexpr Shape kRecordTrigger{"record trigger", kRecordTriggerFields};
+
+constexpr Field kPattern = text("", Format::Filled);
+constexpr std::array kRecordFields{
+    one_or_more("topics", kPattern),      one_or_more("exclude", kPattern), required(text("output", Format::Filled)),
+    choice("compression", kCompressions), number("last_s", kSeconds),       number("after_s", kSeconds),
+    object("on", kRecordTrigger),
+};
+constexpr Shape kRecord{"record", kRecordFields};
+
 constexpr std::array kProcessFields{
     map("components", Format::Name, kComponentObject),
     object("bridge", kBridge),
+    object("record", kRecord),
+    words("command", kAnyText),
     map("groups", Format::Name, kGroupObject),
     map("environment", Format::Variable, kAnyText),
     whole("memory_mib", 0, kMebibytes),

@@ -41,8 +41,9 @@ struct Field {
     Number,
     Text,
     Choice,
-    Scalar,     ///< true, false, a number or a text
-    Condition,  ///< on a variable: true, false or a text
+    Scalar,        ///< true, false, a number or a text
+    ScalarOrList,  ///< the same, or a list of such: all of one kind
+    Condition,     ///< on a variable: true, false or a text
     Object,
     Map,        ///< an object whose keys are names that the user gives
     List,       ///< of different elements
@@ -57,6 +58,7 @@ struct Field {
   std::span<const std::string_view> choices{};  ///< Choice; else of a required one: keys in whose place it stands
   const Shape* object = nullptr;                ///< Object
   const Field* element = nullptr;               ///< Map, List, OneOrMore: what each value or element is
+  bool repeats = false;                         ///< List: elements may be equal
 };
 
 struct Shape {
@@ -81,6 +83,9 @@ inline constexpr std::array<std::string_view, 3> kRestartWhen{"crash", "always",
 inline constexpr std::array<std::string_view, 5> kStates{"starting", "running", "degraded", "safe_stop", "stopped"};
 inline constexpr std::array<std::string_view, 4> kWaitings{"block", "spin", "prewake", "anticipate"};
 inline constexpr std::array<std::string_view, 3> kBridgeKinds{"dds", "foxglove", "zenoh"};
+inline constexpr std::array<std::string_view, 3> kCompressions{"none", "lz4", "zstd"};
+/// What a process may be instead of having components.
+inline constexpr std::array<std::string_view, 3> kProcessKinds{"bridge", "record", "command"};
 inline constexpr std::array<std::string_view, 5> kConditions{"down", "up", "silent", "given_up", "publishing"};
 /// Whether the condition is about topics, not about processes.
 [[nodiscard]] constexpr bool is_of_topics(std::string_view condition) noexcept {

@@ -38,6 +38,7 @@ try() {  # kind, name, folder, a topic and what it shows
   [[ -e $schema && $schema == "$PREFIX"/* ]] || fail "the schema of $name.json is '$schema', which is not the installed one"
   grep -n '@' "$folder"/* && fail "a place of the template was not filled"
   "$CMAKE" -S "$folder" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" >configure.txt || { cat configure.txt; fail "cmake failed"; }
+  grep -q "^CMAKE_BUILD_TYPE:STRING=Release$" "$folder/build/CMakeCache.txt" || fail "it is not a Release build: $(grep BUILD_TYPE "$folder/build/CMakeCache.txt")"
   "$CMAKE" --build "$folder/build" >build.txt || { cat build.txt; fail "it does not compile"; }
   "${CMAKE%cmake}ctest" --test-dir "$folder/build" --no-tests=error --output-on-failure >ctest.txt || { cat ctest.txt; fail "its test fails"; }
   "$cardan" check "$folder/$name.json" || fail "cardan check finds errors"

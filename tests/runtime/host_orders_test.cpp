@@ -174,12 +174,15 @@ TEST_F(HostOrders, WhatAComponentSaysHasALevel) {
   speaks();
   EXPECT_EQ(run({"component", "log", "serve", "info"}).code, 0);
   speaks();
+  EXPECT_EQ(run({"component", "log", "serve", "debug"}).text, "serve: debug\n");
+  speaks();
   EXPECT_EQ(run({"component", "log", "serve", "loud"}).code, 2);
   EXPECT_EQ(run({"component", "log", "nobody", "info"}).code, 1);
   child.signal(SIGTERM);
   const std::string log = rest(child);
   EXPECT_EQ(child.end(), 0);
-  EXPECT_EQ(count(log, "serve: the servant speaks"), 2U) << log;
+  EXPECT_EQ(count(log, "info: serve: the servant speaks"), 3U) << log;
+  EXPECT_EQ(count(log, "debug: serve: the servant whispers"), 1U) << log;
 }
 
 TEST_F(HostOrders, ParametersAreSavedAndReadAgain) {

@@ -97,7 +97,8 @@ class Servant : public cardan::Component {
         break;
       }
       case Order::Speak:
-        context_->log(cardan::LogLevel::Info, "the servant speaks");
+        context_->log("the servant speaks");
+        context_->log(cardan::LogLevel::Debug, "the servant whispers");
         break;
       case Order::Exit:
         std::exit(0);

@@ -31,8 +31,9 @@ constexpr const char* kLogDefinition =
 
 /// rcl_interfaces/msg/Log
 std::uint8_t level_in_ros(LogLevel level) {
-  constexpr std::uint8_t kInfo = 20, kWarn = 30, kError = 40;
+  constexpr std::uint8_t kDebug = 10, kInfo = 20, kWarn = 30, kError = 40;
   if (level == LogLevel::Error) return kError;
+  if (level == LogLevel::Debug) return kDebug;
   return level == LogLevel::Warning ? kWarn : kInfo;
 }
 

@@ -75,7 +75,16 @@ json component_json(const host::ComponentReport& c) {
 }
 
 const char* level_name(LogLevel level) {
-  return level == LogLevel::Error ? "error" : level == LogLevel::Warning ? "warning" : "info";
+  switch (level) {
+    case LogLevel::Debug:
+      return "debug";
+    case LogLevel::Warning:
+      return "warning";
+    case LogLevel::Error:
+      return "error";
+    default:
+      return "info";
+  }
 }
 
 const char* state_name(config::State state) {

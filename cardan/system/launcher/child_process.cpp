@@ -78,6 +78,8 @@ struct Prepared {
   pid_t parent;
   int input, output, error, ready, report, failure, plan;
   std::uint64_t memory_bytes;
+  const char* folder;  ///< null: it stays where it is
+  bool foreign;
 };
 
 [[noreturn]] void become(const Prepared& p) noexcept {
@@ -90,10 +92,15 @@ struct Prepared {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  bool good = ::dup2(p.input, STDIN_FILENO) >= 0 && ::dup2(p.output, STDOUT_FILENO) >= 0 &&
-              ::dup2(p.error, STDERR_FILENO) >= 0 && ::dup2(p.ready, ChildProcess::kReadyFd) >= 0 &&
-              ::dup2(p.report, ChildProcess::kReportFd) >= 0;
-  int last = ChildProcess::kReportFd;
+  bool good =
+      ::dup2(p.input, STDIN_FILENO) >= 0 && ::dup2(p.output, STDOUT_FILENO) >= 0 && ::dup2(p.error, STDERR_FILENO) >= 0;
+  int last = STDERR_FILENO;
+  if (p.foreign) {
+    good = good && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+  } else {
+    last = ChildProcess::kReportFd;
+    good = good && ::dup2(p.ready, ChildProcess::kReadyFd) >= 0 && ::dup2(p.report, last) >= 0;
+  }
   if (p.plan >= 0) {
     last = ChildProcess::kPlanFd;
     good = good && ::dup2(p.plan, last) >= 0;
@@ -104,6 +111,7 @@ struct Prepared {
     const rlimit limit{p.memory_bytes, p.memory_bytes};
     good = ::setrlimit(RLIMIT_DATA, &limit) == 0;
   }
+  if (good && p.folder != nullptr) good = ::chdir(p.folder) == 0;
   if (good) ::execve(p.program, p.arguments, p.environment);
   const int error = errno;
   [[maybe_unused]] const ssize_t written = ::write(p.failure, &error, sizeof(error));
@@ -170,7 +178,9 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
                           .report = fds[4].get(),
                           .failure = fds[5].get(),
                           .plan = fds[6].get(),
-                          .memory_bytes = options.memory_bytes};
+                          .memory_bytes = options.memory_bytes,
+                          .folder = options.folder.empty() ? nullptr : options.folder.c_str(),
+                          .foreign = options.foreign};
   pid_ = ::fork();
   if (pid_ == 0) become(prepared);
   if (pid_ < 0) cannot("start a process", errno);
@@ -182,13 +192,16 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
   error_ = std::move(error.read);
   ready_ = std::move(ready.read);
 
-  for (Pipe* pipe : {&output, &error, &ready, &failure}) pipe->write.reset();
+  for (Pipe* pipe : {&output, &error, &failure}) pipe->write.reset();
   const_cast<Fd&>(fds[5]).reset();  // ours; the child's goes with its exec
   int failed = 0;
   ssize_t got = 0;
   while ((got = ::read(failure.read.get(), &failed, sizeof(failed))) < 0 && errno == EINTR) {
   }
-  if (pidfd_ && got == 0) return;
+  if (pidfd_ && got == 0) {
+    if (options.foreign) (void)!::write(ready.write.get(), "ready\n", 6);  // in its place: the pipe is empty
+    return;
+  }
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;

@@ -35,7 +35,11 @@ struct ChildOptions {
   /// shows as std::bad_alloc in the process. Memory of topics is not counted: its publishers limit it. A memory cgroup
   /// would count all, but needs the right to make one, and would stay behind if this process were killed.
   std::uint64_t memory_bytes = 0;
-  int plan_fd = -1;  ///< sealed plan (plan.hpp), which becomes kPlanFd there; −1: none
+  int plan_fd = -1;      ///< sealed plan (plan.hpp), which becomes kPlanFd there; −1: none
+  std::string folder{};  ///< its working folder; "": this process's
+  /// A program that knows nothing of this launcher: it has standard input, output and error alone, counts as ready once
+  /// it runs, and set-user-ID programs give it and what it starts no more rights (PR_SET_NO_NEW_PRIVS).
+  bool foreign = false;
 };
 
 /// A process that was started by this one, and does not outlive the thread that started it (PR_SET_PDEATHSIG). It has a

@@ -14,6 +14,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/launcher/crash_report.hpp"
+#include "cardan/system/launcher/process_command.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 
 namespace cardan::launcher {
@@ -40,7 +41,9 @@ std::int64_t shortest_watchdog(const config::Process& process) {
 
 ChildOptions Supervisor::command_of(std::size_t index) const {
   const config::Process& process = plan_->configuration.processes[index];
-  const std::vector<std::string>& command = process.bridge ? options_.bridge_command : options_.host_command;
+  const std::vector<std::string>& command = process.bridge   ? options_.bridge_command
+                                            : process.record ? options_.record_command
+                                                             : options_.host_command;
   ChildOptions child{.program = command.front(),
                      .arguments = command,
                      .environment = process.environment,
@@ -51,13 +54,18 @@ ChildOptions Supervisor::command_of(std::size_t index) const {
   if (process.bridge) {
     add({process.bridge->kind, "--ready-fd", std::to_string(ChildProcess::kReadyFd)});
     if (!process.bridge->file.empty()) add({process.bridge->file});
+  } else if (process.record) {
+    add({"--ready-fd", std::to_string(ChildProcess::kReadyFd)});
+    add(record_words(*plan_, process));
+  } else if (!process.command.empty()) {
+    add_command(child, *plan_, process);
   } else {
-    child.plan_fd = sealed_.get();
+    child.plan_fd = slots_[index].kept_plan ? slots_[index].kept_plan.get() : sealed_.get();
     add({"--plan-fd", std::to_string(ChildProcess::kPlanFd), "--process", process.name, "--ready-fd",
          std::to_string(ChildProcess::kReadyFd), "--report-fd", std::to_string(ChildProcess::kReportFd)});
     for (const PoisonSample& sample : slots_[index].poison.skipped()) add({"--skip", to_argument(sample)});
   }
-  child.arguments.front() = "cardan:" + process.name;  // what ps shows
+  if (!child.foreign) child.arguments.front() = "cardan:" + process.name;  // what ps shows
   if (!plan_->configuration.domain.empty()) child.environment.emplace("CARDAN_DOMAIN", plan_->configuration.domain);
   return child;
 }
@@ -66,6 +74,13 @@ void Supervisor::start(std::size_t index) {
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];
   const config::Process& process = plan_->configuration.processes[index];
+  if (slot.kept_plan && status.ready_ns == 0 && !slot.told_to_end) {
+    say(LogLevel::Warning,
+        fmt::format("{} did not start with the parameters that were set while it ran: it starts with "
+                    "those of the file",
+                    status.name));
+    slot.kept.clear();
+  }
   slot.restart_ns = 0;
   slot.output = {};
   slot.error = {};
@@ -82,8 +97,9 @@ void Supervisor::start(std::size_t index) {
   status.started_ns = steady_now();
   slot.slow_ns = status.started_ns + options_.slow_start.count();
 
-  const ChildOptions child = command_of(index);
   try {
+    seal_kept(index);
+    const ChildOptions child = command_of(index);
     slot.child = std::make_unique<ChildProcess>(child);
     for (const int fd : {slot.child->end_fd(), slot.child->output_fd(), slot.child->error_fd(), slot.child->ready_fd()})
       listen(fd, index);
@@ -193,8 +209,10 @@ bool Supervisor::say_exceptions() const {
 /// A line of how far its start is, or of what is lost: cardan/system/host/host.cpp writes them.
 void Supervisor::heard(std::size_t index, std::string_view line) {
   constexpr std::string_view kThrew = "threw ";
+  constexpr std::string_view kKeep = "keep ";
   Slot& slot = slots_[index];
   if (line.starts_with(kThrew)) return threw(index, line.substr(kThrew.size()));
+  if (line.starts_with(kKeep)) return keep(index, line.substr(kKeep.size()));
   if (line == "ends") slot.ends_in_order = true;
   if (status_[index].ready_ns != 0) return;
   const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };
@@ -290,7 +308,7 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   say_left_out(index, steady_now(), true);
   // A callback, or a library, that calls exit(0) ends what nobody asked to end.
   const bool by_itself =
-      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && !plan_->configuration.processes[index].bridge;
+      ending.in_order() && !slot.ends_in_order && !slot.told_to_end && plan_->configuration.processes[index].has_host();
   // Dying by the SIGTERM that it was sent is in order: it had not come to asking for it yet.
   const bool in_order = (ending.in_order() && !by_itself) || (slot.told_to_end && ending.signal == SIGTERM);
   std::string cause =

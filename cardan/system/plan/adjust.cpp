@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/config/shape.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::plan {
 namespace {
@@ -26,8 +28,10 @@ bool whole_number(std::string_view text, Number& number) {
   return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-Value value_of(std::string_view text) {
+Value value_in_words(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
+    if (auto list = value_in_json(text)) return *std::move(list);
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
     return std::string(text.substr(1, text.size() - 2));
   std::int64_t integer = 0;
@@ -41,20 +45,20 @@ Value value_of(std::string_view text) {
 }  // namespace
 
 Configuration one_process(Configuration configuration) {
-  std::vector<Process> bridges;  // programs of their own in any case
+  std::vector<Process> programs;  // that have no components: they stay processes
   std::vector<Process>& processes = configuration.processes;
-  const auto is_one = [](const Process& p) { return p.bridge.has_value(); };
-  std::copy_if(processes.begin(), processes.end(), std::back_inserter(bridges), is_one);
-  std::erase_if(processes, is_one);
-  const auto is_bridge = [&](const std::string& name) {
-    return std::any_of(bridges.begin(), bridges.end(), [&](const Process& p) { return p.name == name; });
+  const auto is_program = [](const Process& p) { return !p.has_host(); };
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(programs), is_program);
+  std::erase_if(processes, is_program);
+  const auto is_taken = [&](const std::string& name) {
+    return std::any_of(programs.begin(), programs.end(), [&](const Process& p) { return p.name == name; });
   };
   if (processes.size() < 2) {
-    std::move(bridges.begin(), bridges.end(), std::back_inserter(processes));
+    std::move(programs.begin(), programs.end(), std::back_inserter(processes));
     return configuration;
   }
   Process all{.name = "all", .restart = processes.front().restart, .pointer = "/processes"};
-  while (configuration.component(all.name) != nullptr || is_bridge(all.name)) all.name += '_';
+  while (configuration.component(all.name) != nullptr || is_taken(all.name)) all.name += '_';
   bool limited = true;
   for (Process& process : configuration.processes) {
     const auto renamed = [&](const std::string& group) { return fmt::format("{}.{}", process.name, group); };
@@ -90,8 +94,49 @@ Configuration one_process(Configuration configuration) {
   }
   processes.clear();
   processes.push_back(std::move(all));
-  std::move(bridges.begin(), bridges.end(), std::back_inserter(processes));
+  std::move(programs.begin(), programs.end(), std::back_inserter(processes));
   return configuration;
+}
+
+void remap_topics(Configuration& configuration, const std::vector<std::string>& pairs) {
+  config::Naming naming;
+  for (const std::string& pair : pairs) {
+    const std::size_t at = pair.find(":=");
+    const auto wrong = [&](const std::string& why) {
+      return Error(ErrorCode::InvalidArgument, fmt::format("--remap {}: {}", pair, why),
+                   "write --remap /name:=/other, with names as `cardan topic list` shows them");
+    };
+    if (at == std::string::npos) throw wrong("it is not a pair of names");
+    const std::string from = pair.substr(0, at);
+    const std::string to = pair.substr(at + 2);
+    for (const std::string& name : {from, to}) {
+      if (!config::fits(config::Format::Topic, name)) throw wrong(fmt::format("'{}' is not the name of a topic", name));
+      if (name.starts_with("/cardan/")) throw wrong("names below /cardan/ are Cardan's own");
+    }
+    if (!naming.links.emplace(from, to).second) throw wrong(fmt::format("{} is renamed twice", from));
+  }
+  if (naming.links.empty()) return;
+  const auto change = [&](std::string& name) { name = naming.name(name); };
+  const auto change_all = [&](std::vector<std::string>& names) { std::for_each(names.begin(), names.end(), change); };
+  for (Process& process : configuration.processes) {
+    for (Component& component : process.components) {
+      for (auto& [code, bus] : component.topics) change(bus);
+      component.namings.push_back(naming);
+    }
+    if (!process.record) continue;
+    change_all(process.record->topics);
+    change_all(process.record->exclude);
+    if (!process.record->on) continue;
+    change_all(process.record->on->silent);
+    change_all(process.record->on->messages);
+  }
+  for (config::Transition& transition : configuration.transitions)
+    if (transition.when.is_of_topics()) change_all(transition.when.names);
+  std::map<std::string, config::TopicSettings> topics;
+  for (const bool renamed : {false, true})  // what the file says of the new name itself comes first
+    for (const auto& [name, settings] : configuration.topics)
+      if (naming.links.contains(name) == renamed) topics.emplace(naming.name(name), settings);
+  configuration.topics = std::move(topics);
 }
 
 std::string domain_of(const Configuration& configuration) {
@@ -123,7 +168,7 @@ void set_parameter(Configuration& configuration, std::string_view assignment, st
     for (Component& c : process.components)
       if (c.name == component) {
         const std::string parameter(assignment.substr(slash + 1, equals - slash - 1));
-        c.parameters[parameter] = value_of(assignment.substr(equals + 1));
+        c.parameters[parameter] = value_in_words(assignment.substr(equals + 1));
         config::Source& source = configuration.source;
         source.included.push_back(fmt::format("{} {}", option, assignment));
         const std::string pointer = config::join(c.pointer + "/parameters", parameter);
@@ -135,10 +180,12 @@ void set_parameter(Configuration& configuration, std::string_view assignment, st
 }
 
 LogLevel log_level_of(std::string_view name) {
+  if (name == "debug") return LogLevel::Debug;
   if (name == "info") return LogLevel::Info;
   if (name == "warning") return LogLevel::Warning;
   if (name == "error") return LogLevel::Error;
-  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not a level", name), "use info, warning or error");
+  throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not a level", name),
+              "use debug, info, warning or error");
 }
 
 void set_log_level(const Configuration& configuration, std::string_view assignment,

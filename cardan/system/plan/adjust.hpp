@@ -15,9 +15,14 @@ namespace cardan::plan {
 /// All components in one process, where samples move between them as pointers. Every executor group stays a pool of its
 /// own ("PROCESS.GROUP"), so that as much runs at once as before. The process is called "all", takes the restart rule
 /// of the file's first one and all environments (of two values for one variable the last in the file), and may use as
-/// much memory as all together. Bridges stay processes of their own. Transitions that name a process mean the one that
-/// is left. Any thread; does not block.
+/// much memory as all together. Bridges, recorders and programs stay processes of their own. Transitions that name a
+/// process mean the one that is left. Any thread; does not block.
 [[nodiscard]] config::Configuration one_process(config::Configuration configuration);
+
+/// Gives topics other names on the bus, each pair "/name:=/other" at once with the others: in what components read and
+/// write, in the file's settings of topics (those of the new name hold if it has some), in its conditions and its
+/// recorders. Throws Error (InvalidArgument): a pair is wrong, or two name the same topic. Any thread; does not block.
+void remap_topics(config::Configuration& configuration, const std::vector<std::string>& pairs);
 
 /// The domain that a file gives; "": it leaves that to $CARDAN_DOMAIN. Any thread; does not block.
 [[nodiscard]] std::string domain_of(const config::Configuration& configuration);

@@ -16,6 +16,7 @@
 #include "cardan/config/shape.hpp"
 #include "cardan/runtime/executor/component_library.hpp"
 #include "cardan/system/plan/plan_fields.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::plan {
 namespace {
@@ -62,6 +63,12 @@ class Parts {
       p.bridge->pointer.clear();
       if (!p.bridge->file.empty()) p.bridge->file = absolute(p.bridge->file);
     }
+    if (p.record) {
+      p.record->pointer.clear();
+      p.record->output = absolute(p.record->output);
+    }
+    if (!p.command.empty() && p.command.front().find('/') != std::string::npos)
+      p.command.front() = absolute(p.command.front());
     p.pointer.clear();
     return p;
   }
@@ -222,11 +229,20 @@ void refuse_unsound(const Plan& plan) {
                               config::kBridgeKinds.end())
       throw Error(ErrorCode::InvalidArgument, "the plan has an unknown kind of bridge",
                   "use the same version of Cardan on both sides");
+    if (process.record && std::find(config::kCompressions.begin(), config::kCompressions.end(),
+                                    process.record->compression) == config::kCompressions.end())
+      throw Error(ErrorCode::InvalidArgument, "the plan has an unknown compression",
+                  "use the same version of Cardan on both sides");
+    for (const std::string& word : process.command)
+      if (!config::fits(config::Format::Any, word))
+        throw Error(ErrorCode::InvalidArgument, "the plan has a command with a NUL in it",
+                    "make it with `cardan run --apply FILE`");
     for (const Component& component : process.components) {
       name("a component", component.name, config::Format::Name);
       once(components, "components", component.name);
       for (const auto& [parameter, value] : component.parameters)
-        if (const auto* const number = std::get_if<double>(&value)) finite(*number);
+        for (const config::Value& one : config::elements_of(value))
+          if (const auto* const number = std::get_if<double>(&one)) finite(*number);
       if (component.cycle) finite(component.cycle->weight);
     }
   }
@@ -236,17 +252,7 @@ namespace {
 
 using nlohmann::json;
 
-json json_of(const std::optional<config::Value>& value) {
-  return value ? std::visit([](const auto& v) { return json(v); }, *value) : json(nullptr);
-}
-
-std::optional<config::Value> value_of(const json& j) {
-  if (j.is_null()) return {};
-  if (j.is_boolean()) return j.get<bool>();
-  if (j.is_number_integer()) return j.get<std::int64_t>();
-  if (j.is_number()) return j.get<double>();
-  return j.get<std::string>();
-}
+json before_of(const Difference::Set& set) { return set.before ? json_of(*set.before) : json(nullptr); }
 
 }  // namespace
 
@@ -258,7 +264,7 @@ std::string to_json(const Difference& d) {
     set.push_back({{"process", one.process},
                    {"component", one.component},
                    {"parameter", one.parameter},
-                   {"before", json_of(one.before)},
+                   {"before", before_of(one)},
                    {"after", json_of(one.after)}});
   return json{{"start", d.start}, {"stop", d.stop}, {"restart", restart}, {"set", set}, {"others", d.others}}.dump(
       -1, ' ', false, json::error_handler_t::replace);
@@ -273,7 +279,7 @@ Difference difference_from_json(const std::string& text) {
                      .component = one.at("component"),
                      .parameter = one.at("parameter"),
                      .before = value_of(one.at("before")),
-                     .after = value_of(one.at("after")).value()});
+                     .after = needed_value_of(one.at("after"))});
   return d;
 }
 

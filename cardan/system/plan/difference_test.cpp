@@ -77,6 +77,8 @@ TEST(Differences, WhatAChangedProcessHasToRestartFor) {
   EXPECT_EQ(why([](Plan& p) { process(p, 0).components[0].parameters.clear(); }),
             Words{"parameter x/gain is left to the code"});
   EXPECT_EQ(why([](Plan& p) { process(p, 2).bridge->file = "others.json"; }), Words{"bridge"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 2).record = config::Record{.output = "o"}; }), Words{"record"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 2).command = {"./gui"}; }), Words{"command"});
   EXPECT_EQ(why([](Plan& p) {
               process(p, 0).memory_bytes = 1;
               process(p, 0).components[1].parameters["gain"] = 0.75;
@@ -145,6 +147,8 @@ TEST(Differences, NamesThatCannotBeAreRefused) {
   refused([](Plan& p) { process(p, 0).name = "b"; });
   refused([](Plan& p) { process(p, 0).environment["A=B"] = "1"; });
   refused([](Plan& p) { process(p, 2).bridge->kind = "--help"; });
+  refused([](Plan& p) { process(p, 2).record = config::Record{.output = "o", .compression = "--help"}; });
+  refused([](Plan& p) { process(p, 2).command = {std::string("a\0b", 3)}; });
   refused([](Plan& p) { process(p, 0).components[0].name = "z"; });
   refused([](Plan& p) { process(p, 0).components[0].name = ""; });
   refused([](Plan& p) { process(p, 0).components[0].parameters["gain"] = std::nan(""); });

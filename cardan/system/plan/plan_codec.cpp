@@ -45,6 +45,12 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
+/// Of an enumerator, from the first one on.
+template <class T>
+std::uint64_t place_of(T value) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value) - static_cast<std::int64_t>(kFirst<T>));
+}
+
 template <class T, class F>
 void each_field(F f) {
   std::apply([&](const auto&... field) { (f(field), ...); }, kFields<T>);
@@ -90,7 +96,7 @@ class Encoder {
     } else if constexpr (std::is_same_v<T, double>) {
       put(std::bit_cast<std::uint64_t>(value));
     } else if constexpr (std::is_enum_v<T>) {
-      put(static_cast<std::uint64_t>(value));
+      put(place_of(value));
     } else if constexpr (std::is_integral_v<T>) {
       const auto number = static_cast<std::uint64_t>(value);
       for (unsigned i = 0; i < 8; ++i) bytes += static_cast<char>(number >> (8 * i) & 0xFFU);
@@ -111,7 +117,7 @@ class Encoder {
       }
     } else {
       put(value.size());
-      for (const auto& element : value) put(element);
+      for (const typename T::value_type& element : value) put(element);
     }
   }
   std::string bytes{};
@@ -136,8 +142,8 @@ class Decoder {
       value = std::bit_cast<double>(number());
     } else if constexpr (std::is_enum_v<T>) {
       const std::uint64_t n = number();
-      if (n > static_cast<std::uint64_t>(kLast<T>)) wrong("is not one of its values");
-      value = static_cast<T>(n);
+      if (n > place_of(kLast<T>)) wrong("is not one of its values");
+      value = static_cast<T>(static_cast<std::int64_t>(n) + static_cast<std::int64_t>(kFirst<T>));
     } else if constexpr (std::is_integral_v<T>) {
       const std::uint64_t n = number();
       value = static_cast<T>(n);
@@ -161,7 +167,15 @@ class Decoder {
       }
     } else {
       value.clear();
-      for (std::size_t left = size(); left > 0; --left) get(value.emplace_back());
+      for (std::size_t left = size(); left > 0; --left) {
+        if constexpr (std::is_same_v<T, std::vector<bool>>) {  // its elements have no place of their own
+          bool element = false;
+          get(element);
+          value.push_back(element);
+        } else {
+          get(value.emplace_back());
+        }
+      }
     }
   }
   void end() const {

@@ -88,11 +88,11 @@ inline constexpr auto kFields<config::Cycle> =
 template <>
 inline constexpr auto kFields<config::Component> = all_fields<config::Component>(
     "name", &config::Component::name, "library", &config::Component::library, "class", &config::Component::class_name,
-    "parameters", &config::Component::parameters, "topics", &config::Component::topics, "group",
-    &config::Component::group, "priority", &config::Component::priority, "thread", &config::Component::thread,
-    "watchdog", &config::Component::watchdog, "on_exception", &config::Component::on_exception, "cycle",
-    &config::Component::cycle, "callbacks", &config::Component::callbacks, "namespace", &config::Component::namings,
-    "pointer", &config::Component::pointer);
+    "parameters", &config::Component::parameters, "keep", &config::Component::keep, "topics",
+    &config::Component::topics, "group", &config::Component::group, "priority", &config::Component::priority, "thread",
+    &config::Component::thread, "watchdog", &config::Component::watchdog, "on_exception",
+    &config::Component::on_exception, "cycle", &config::Component::cycle, "callbacks", &config::Component::callbacks,
+    "namespace", &config::Component::namings, "pointer", &config::Component::pointer);
 
 template <>
 inline constexpr auto kFields<config::Group> = all_fields<config::Group>(
@@ -110,10 +110,22 @@ inline constexpr auto kFields<config::Bridge> = all_fields<config::Bridge>(
     "kind", &config::Bridge::kind, "file", &config::Bridge::file, "pointer", &config::Bridge::pointer);
 
 template <>
+inline constexpr auto kFields<config::RecordTrigger> = all_fields<config::RecordTrigger>(
+    "states", &config::RecordTrigger::states, "silent", &config::RecordTrigger::silent, "for",
+    &config::RecordTrigger::lasting, "messages", &config::RecordTrigger::messages);
+
+template <>
+inline constexpr auto kFields<config::Record> = all_fields<config::Record>(
+    "topics", &config::Record::topics, "exclude", &config::Record::exclude, "output", &config::Record::output,
+    "compression", &config::Record::compression, "last", &config::Record::last, "after", &config::Record::after, "on",
+    &config::Record::on, "pointer", &config::Record::pointer);
+
+template <>
 inline constexpr auto kFields<config::Process> = all_fields<config::Process>(
     "name", &config::Process::name, "components", &config::Process::components, "bridge", &config::Process::bridge,
-    "groups", &config::Process::groups, "environment", &config::Process::environment, "memory",
-    &config::Process::memory_bytes, "restart", &config::Process::restart, "pointer", &config::Process::pointer);
+    "record", &config::Process::record, "command", &config::Process::command, "groups", &config::Process::groups,
+    "environment", &config::Process::environment, "memory", &config::Process::memory_bytes, "restart",
+    &config::Process::restart, "pointer", &config::Process::pointer);
 
 template <>
 inline constexpr auto kFields<config::TopicSettings> = all_fields<config::TopicSettings>(
@@ -154,6 +166,12 @@ template <>
 inline constexpr auto kFields<Plan> =
     all_fields<Plan>("configuration", &Plan::configuration, "log_levels", &Plan::log_levels, "files", &Plan::files,
                      "folder", &Plan::folder, "declared", &Plan::declared);
+
+/// The first of an enumeration, which counts as 0.
+template <class E>
+inline constexpr E kFirst = E{};
+template <>
+inline constexpr auto kFirst<LogLevel> = LogLevel::Debug;
 
 /// The last of an enumeration, beyond which no value has a meaning.
 template <class E>
