@@ -244,7 +244,7 @@ int run_bridge(const BridgeOptions& o, const bridge::Rules& rules, const std::st
   const bool lost = std::any_of(topics.begin(), topics.end(), [](const bridge::TopicReport& t) {
     return t.counts.lost != 0 || t.counts.refused != 0;
   });
-  return lost && o.ready_fd < 0 ? kLoss : kOk;
+  return (lost || !bridge.is_whole()) && o.ready_fd < 0 ? kLoss : kOk;
 }
 
 int bridge_main(const BridgeProgram& program, int argc, char** argv) {
@@ -262,6 +262,7 @@ Exit codes: 0 done, 1 failed, 2 wrong options or rules, 3 done, but something wa
     bridge::Rules rules;
     std::unique_ptr<bridge::Bridge> bridge;
     try {
+      if (program.prepare) program.prepare(options);
       rules = rules_of(options);
       bridge = program.make(rules);
     } catch (const CLI::RuntimeError&) {

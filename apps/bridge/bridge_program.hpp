@@ -46,6 +46,8 @@ struct BridgeProgram {
   std::string description;  ///< one line
   std::string examples;
   std::function<void(CLI::App&)> add;
+  /// Before the rules are read.
+  std::function<void(BridgeOptions&)> prepare{};
   /// May change the rules by its own options.
   std::function<std::unique_ptr<bridge::Bridge>(bridge::Rules&)> make;
   /// The name of the network, once it is made.

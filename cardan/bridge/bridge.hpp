@@ -22,6 +22,8 @@ class Bridge {
   virtual void turn(std::chrono::nanoseconds timeout) = 0;
   /// Called once, before the last topics().
   virtual void finish() {}
+  /// After finish(): whether what it read was undamaged.
+  [[nodiscard]] virtual bool is_whole() const { return true; }
   [[nodiscard]] virtual std::vector<TopicReport> topics() const = 0;
   /// One line: its network and the peers on it, as "DDS domain 0, 3 participants".
   [[nodiscard]] virtual std::string title() const = 0;

@@ -52,7 +52,7 @@ FramePtr OutgoingTopic::next(std::int64_t now) {
   for (int tries = 0; tries < kMostMalformed; ++tries) {
     AnySample sample = subscriber_->take();
     if (!sample) break;
-    (period_ns_ != 0 ? counts_.thinned : counts_.lost) += sample.missed();
+    (period_ns_ != 0 || options_.source_times ? counts_.thinned : counts_.lost) += sample.missed();
     if (!framer_.frame(sample)) {
       ++counts_.refused;
       continue;
@@ -64,6 +64,7 @@ FramePtr OutgoingTopic::next(std::int64_t now) {
     frame->steady_ns = sample.publish_time();
     frame->publish_ns = frame->steady_ns + (wall_now() - steady_now());
     frame->source_ns = sample.source_time();
+    if (options_.source_times) frame->publish_ns = frame->source_ns;
     frame->sequence = sample.sequence();
     frame->sample = std::move(sample);
     return frame;

@@ -35,9 +35,10 @@ struct OutgoingOptions {
   std::string domain{};
   std::string network{};  ///< streams that came through it are not sent (SubscriberOptions::not_via)
   Access access = Access::Owner;
-  std::uint32_t holds = 2;  ///< frames that the bridge keeps at once. Each is a slot of the publisher.
-  std::uint32_t depth = 0;  ///< samples that wait in the publisher's memory; 0: the topic's own depth
-  bool reliable = false;    ///< requests reliable delivery from a reliable publisher
+  std::uint32_t holds = 2;    ///< frames that the bridge keeps at once. Each is a slot of the publisher.
+  std::uint32_t depth = 0;    ///< samples that wait in the publisher's memory; 0: the topic's own depth
+  bool reliable = false;      ///< requests reliable delivery from a reliable publisher
+  bool source_times = false;  ///< a message's time is its source time: of a recording that is played
 };
 
 /// One topic that leaves. It subscribes only between open() and close(), so a topic without receivers costs its

@@ -19,6 +19,8 @@ constexpr std::uint64_t kRare = 1'000'000'000;
 /// A file may claim any depth: limits for the chunks that are read and for what is kept of them.
 constexpr std::size_t kMostLooks = 16'384;
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+/// ns: what is older says little of a time; and rare topics must not make each look read the whole file.
+constexpr std::uint64_t kOldest = 60'000'000'000;
 
 /// The last messages of a file's channels before a time.
 class Last {
@@ -33,11 +35,15 @@ class Last {
   };
   using ByTopic = std::map<std::string, std::vector<Found>>;
 
-  Last(const Reader& reader, std::size_t file, ReadOptions options, ByTopic& into)
-      : reader_(reader), file_(file), options_(std::move(options)), into_(into) {
-    for (const auto& [id, channel] : reader_.summary().channels())
-      if (options_.wanted(channel))
-        if (const std::uint64_t depth = depth_of(channel); depth != 0) lacks_[id].depth = depth;
+  Last(const Reader& reader, std::size_t file, ReadOptions options, bool newest, ByTopic& into)
+      : reader_(reader), file_(file), options_(std::move(options)), newest_(newest), into_(into) {
+    const std::uint64_t oldest = options_.start - std::min(options_.start, kOldest);
+    for (const auto& [id, channel] : reader_.summary().channels()) {
+      const std::uint64_t depth = options_.wanted(channel) ? depth_of(channel) : 0;
+      // One more than is given: what is rare is known by the one before it.
+      if (depth != 0)
+        lacks_[id] = latched_depth(channel) != 0 ? Lacking{.most = depth + 1} : Lacking{.most = 1, .oldest = oldest};
+    }
     options_.end = std::exchange(options_.start, 0);
   }
 
@@ -59,7 +65,7 @@ class Last {
   /// How many of a topic's messages are given.
   [[nodiscard]] std::uint64_t depth_of(const Channel& channel) const {
     std::uint64_t depth = latched_depth(channel);
-    if (depth == 0) return 0;
+    if (depth == 0) return newest_ ? 1 : 0;
     depth *= reader_.publishers(channel.topic);
     if (const auto& before = reader_.before_start())
       if (const auto carried = before->messages.find(channel.topic); carried != before->messages.end())
@@ -83,13 +89,12 @@ class Last {
     bool operator()(const Found& a, const Found& b) const noexcept { return b.place() < a.place(); }
   };
   struct Lacking {
-    std::uint64_t depth = 0;
-    std::multiset<Found, Newer> found{};  ///< at most one more than the depth
+    std::uint64_t most = 0, oldest = 0;
+    std::multiset<Found, Newer> found{};  ///< at most so many
   };
 
-  /// With one more than is given: what is rare is known by the one before it.
   [[nodiscard]] static bool lacks(const Lacking& channel, std::uint64_t until) {
-    return channel.found.size() <= channel.depth || channel.found.rbegin()->time <= until;
+    return until >= channel.oldest && (channel.found.size() < channel.most || channel.found.rbegin()->time <= until);
   }
 
   static void own(MessageView& view) {
@@ -102,7 +107,7 @@ class Last {
   void add(Found found) {
     Lacking& channel = lacks_.at(found.channel);
     channel.found.insert(std::move(found));
-    if (channel.found.size() > channel.depth + 1) channel.found.erase(std::prev(channel.found.end()));
+    if (channel.found.size() > channel.most) channel.found.erase(std::prev(channel.found.end()));
   }
 
   void look_into(const ChunkIndex& chunk) {
@@ -165,6 +170,7 @@ class Last {
   const Reader& reader_;
   std::size_t file_;
   ReadOptions options_;
+  bool newest_;  ///< topics that keep nothing have a last message, too
   ByTopic& into_;
   std::map<std::uint16_t, Lacking> lacks_;
   std::size_t looked_ = 0;   ///< into chunks
@@ -172,7 +178,7 @@ class Last {
 };
 
 /// Which of a topic's messages before `start` are given: the newest first, one more than that.
-std::size_t given_of(std::vector<Last::Found>& found, std::uint64_t depth, std::uint64_t start) {
+std::size_t given_of(std::vector<Last::Found>& found, std::uint64_t depth, std::uint64_t start, bool newest) {
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b.place() < a.place(); });
   // What several files repeat.
   for (std::size_t i = 0; i < found.size();)
@@ -187,7 +193,7 @@ std::size_t given_of(std::vector<Last::Found>& found, std::uint64_t depth, std::
     const std::uint64_t after = given == 0 ? start : found[given - 1].time;
     const bool rare = after - found[given].time >= kRare || given + 1 == found.size() ||
                       found[given].time - found[given + 1].time >= kRare;
-    if (found[given].large && !rare) break;
+    if (found[given].large && !rare && !(newest && given == 0)) break;
     ++given;
   }
   return given;
@@ -217,23 +223,24 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> own_times(const Reader& r
 }
 
 MergedMessages::MergedMessages(std::vector<const Reader*> readers, const ReadOptions& options, Wanted wanted,
-                               bool latched)
+                               Before before)
     : readers_(std::move(readers)) {
   if (!wanted)
     wanted = [&options](std::size_t, const Channel& channel) { return !options.wanted || options.wanted(channel); };
-  if (latched && options.start != 0) {
+  if (before != Before::Nothing && options.start != 0) {
+    const bool newest = before == Before::Newest;
     Last::ByTopic topics;
     std::vector<std::unique_ptr<Last>> files;
     std::map<std::string, std::uint64_t> depths;
     for (std::size_t i = 0; i < readers_.size(); ++i) {
-      files.push_back(std::make_unique<Last>(*readers_[i], i, options_of(i, options, wanted), topics));
+      files.push_back(std::make_unique<Last>(*readers_[i], i, options_of(i, options, wanted), newest, topics));
       for (const auto& [id, channel] : readers_[i]->summary().channels())
         depths[channel.topic] = std::max(depths[channel.topic], files[i]->depth_of(channel));
       files[i]->find();
     }
     std::vector<Last::Found> all;
     for (auto& [topic, found] : topics) {
-      const std::size_t given = given_of(found, depths[topic], options.start);
+      const std::size_t given = given_of(found, depths[topic], options.start, newest);
       std::move(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(given), std::back_inserter(all));
     }
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.place() < b.place(); });

@@ -21,12 +21,14 @@ namespace cardan::mcap {
 /// Not thread safe; blocks for the disk. Must not outlive the readers.
 class MergedMessages {
  public:
-  /// `latched`: first come the last messages from before `options.start` of each channel that keeps some for late
+  /// What comes first, from before `options.start`. Latched: the last messages of each channel that keeps some for late
   /// subscribers (latched_depth()): of large messages (64 KiB and more) only those that are a second or more apart from
-  /// the next one or the one before, as a camera's next image comes soon anyway.
+  /// the next one or the one before, as a camera's next image comes soon anyway. Newest: also the last message of each
+  /// other topic, if it is not older than a minute.
+  enum class Before : std::uint8_t { Nothing, Latched, Newest };
   /// `wanted` (may be empty) chooses channels, as options.wanted, by the file's number too.
   using Wanted = std::function<bool(std::size_t file, const Channel& channel)>;
-  MergedMessages(std::vector<const Reader*> readers, const ReadOptions& options, Wanted wanted, bool latched);
+  MergedMessages(std::vector<const Reader*> readers, const ReadOptions& options, Wanted wanted, Before before);
 
   struct Next {
     std::size_t file = 0;

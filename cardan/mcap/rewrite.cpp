@@ -203,7 +203,8 @@ class Rewriter {
     std::vector<const Reader*> readers;
     std::vector<std::unordered_map<std::uint16_t, std::uint16_t>> channels(readers_.size());  // by number in each input
     for (const auto& reader : readers_) readers.push_back(reader.get());
-    MergedMessages messages(readers, options_.read, {}, options_.latched);
+    MergedMessages messages(readers, options_.read, {},
+                            options_.latched ? MergedMessages::Before::Latched : MergedMessages::Before::Nothing);
     BeforeStart before{.start = first_own_time(readers)};
     bool go_on = true, begun = false;
     while (const auto next = messages.next()) {

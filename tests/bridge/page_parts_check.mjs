@@ -16,6 +16,7 @@ const { connected, edgeText, filtered, graphOf, grouped, placed, BOX } = await l
 const { addPoint, powers, ticks, tickText } = await load("plot.js");
 const { quantile } = await load("cloud.js");
 const { compare } = await load("look.js");
+const { SPEEDS, nextSpeed, requestOf, spanText, stateOf } = await load("timeline.js");
 
 const reader = (program, pid, more = {}) => ({ program, pid, received: 1, missed: 0, p50_ns: 1_000, p99_ns: 2_000, recent_p50_ns: -1, recent_p99_ns: -1, lost: 0, ...more });
 const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: "a/msg/B", program, pid, hz: 30, subscribers, ...more });
@@ -128,5 +129,24 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
     for (const line of ["edge", "line-0", "line-1", "line-2", "line-3", "line-4", "line-5"]) assert.ok(contrast(line, "back") >= 3, `${line}: ${contrast(line, "back")}`);
   }
 }
+
+// ---- a recording's controls, as Foxglove's protocol has them
+{
+  assert.deepEqual([0, 59_999, 60_000, 3_723_400, -5].map(spanText), ["0:00.0", "0:59.9", "1:00.0", "1:02:03.4", "0:00.0"]);
+  assert.equal(nextSpeed(1, true), 2);
+  assert.equal(nextSpeed(0.8, false), 0.5);
+  assert.equal(nextSpeed(SPEEDS.at(-1), true), SPEEDS.at(-1));
+  const request = new DataView(requestOf(false, 0.5, 1_700_000_000_123.5, "q7"));
+  assert.deepEqual([request.getUint8(0), request.getUint8(1), request.getFloat32(2, true), request.getUint8(6)], [3, 1, 0.5, 1]);
+  assert.equal(request.getBigUint64(7, true), 1_700_000_000_123_500_000n);
+  assert.deepEqual([request.getUint32(15, true), request.byteLength], [2, 21]);
+  assert.equal(new DataView(requestOf(true, 1, undefined, "")).getUint8(6), 0);
+  const state = new DataView(new ArrayBuffer(19));
+  state.setUint8(1, 3);
+  state.setBigUint64(2, 5_000_000n, true);
+  state.setFloat32(10, 2, true);
+  state.setUint8(14, 1);
+  assert.deepEqual(stateOf(state), { status: 3, ms: 5, speed: 2, didSeek: true });
+}
 rmSync(folder, { recursive: true });
-console.log("the graph, its places, the numbers of plots and the contrasts are as they should be");
+console.log("the graph, its places, the numbers of plots, the controls of recordings and the contrasts are as they should be");

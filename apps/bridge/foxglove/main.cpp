@@ -4,12 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/bridge/bridge_program.hpp"
+#include "cardan/base/error.hpp"
+#ifdef CARDAN_HAS_RECORD_COMMANDS
+#include "apps/bag/max_chunk.hpp"
+#include "apps/play/recording_playback.hpp"
+#endif
 #include "cardan/bridge/foxglove/foxglove_bridge.hpp"
 
 namespace cardan::apps {
@@ -19,13 +27,52 @@ struct FoxgloveOptions {
   std::string address;
   int port = -1;
   std::uint32_t max_clients = 0;
-  std::vector<std::string> origins, hosts;
+  std::vector<std::string> origins, hosts, more, recordings;
   bool set_parameters = false;
   bool view = false;  ///< it is `cardan view`
 };
 
 std::string network_of(const bridge::Rules& rules) {
   return rules.network.empty() ? fmt::format("foxglove:{}", rules.foxglove.port) : rules.network;
+}
+
+/// By its name: whatever else is there is told when it is opened.
+bool is_recording(const std::string& path) {
+  std::error_code ignored;
+  for (const char* const ending : {".mcap", ".mcap.active", ".mcap.zstd", ".bag", ".db3", ".db3.zstd"})
+    if (path.ends_with(ending)) return true;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+/// The words that name recordings, and the one with rules.
+void sort_files(FoxgloveOptions& o, BridgeOptions& options) {
+  std::vector<std::string> words{std::exchange(options.file, {})};
+  words.insert(words.end(), o.more.begin(), o.more.end());
+  for (std::string& word : words) {
+    if (word.empty()) continue;
+    if (!is_recording(word)) {
+      if (!options.file.empty())
+        throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' and '{}' are two files of rules", options.file, word),
+                    "name one; a recording's name ends with .mcap, or is a folder's");
+      options.file = std::move(word);
+      continue;
+    }
+    if (word.ends_with(".bag") || word.ends_with(".db3") || word.ends_with(".db3.zstd"))
+      throw Error(ErrorCode::InvalidArgument, word + " is not an MCAP file",
+                  fmt::format("convert it first: cardan bag convert {} -o drive.mcap", word));
+    o.recordings.push_back(std::move(word));
+  }
+}
+
+std::unique_ptr<bridge::foxglove::Playback> playback_of(const FoxgloveOptions& o, const bridge::Rules& rules) {
+  if (o.recordings.empty()) return nullptr;
+#ifdef CARDAN_HAS_RECORD_COMMANDS
+  return open_recording(o.recordings, rules.domain);
+#else
+  (void)rules;
+  throw Error(ErrorCode::Unavailable, "this build opens no recordings",
+              "install what the recorder needs and build again (scripts/setup.sh)");
+#endif
 }
 
 BridgeProgram foxglove_program(FoxgloveOptions& o) {
@@ -37,6 +84,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
   cardan bridge foxglove --rate 10 --topic '/camera/*'
   cardan bridge foxglove --in /cmd_vel                clients may publish /cmd_vel
   cardan bridge foxglove --origin https://app.foxglove.dev
+  cardan view drive.mcap                              a recording, with a timeline; also a folder of files
   cardan view --set-parameters                        the page may change parameters of components
   ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
 
@@ -56,7 +104,13 @@ not get topics of access 'owner', unless --topic or a rule names them in full, o
                 "Let browsers ask for the page under this name, as vehicle.local (default: localhost and the "
                 "address alone)");
             app.add_flag("--set-parameters", o.set_parameters, "Clients may set parameters of components");
+            app.add_option("recordings", o.more,
+                           "Recordings to show instead of what runs, as drive.mcap, or folders; several are one");
+#ifdef CARDAN_HAS_RECORD_COMMANDS
+            add_max_chunk(&app);
+#endif
           },
+      .prepare = [&o](BridgeOptions& options) { sort_files(o, options); },
       .make =
           [&o](bridge::Rules& rules) {
             if (!o.address.empty()) rules.foxglove.address = o.address;
@@ -65,7 +119,8 @@ not get topics of access 'owner', unless --topic or a rule names them in full, o
             if (o.set_parameters) rules.foxglove.set_parameters = true;
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
             rules.foxglove.hosts.insert(rules.foxglove.hosts.end(), o.hosts.begin(), o.hosts.end());
-            return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view);
+            return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view,
+                                                                      playback_of(o, rules));
           },
       .network = network_of};
 }

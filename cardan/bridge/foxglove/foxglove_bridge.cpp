@@ -11,12 +11,10 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/foxglove/page.hpp"
-#include "cardan/messages/type_layout.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
 
-constexpr std::size_t kMostIncoming = 64;
 constexpr std::size_t kMostPast = 4096;
 constexpr std::size_t kMostDepth = 32;  ///< large messages that wait for a client; each is a slot
 constexpr int kFramesOfOneTurn = 32;
@@ -59,13 +57,6 @@ std::optional<std::int64_t> time_of_clock(const OutgoingFrame& frame) {
   return std::int64_t{seconds} * 1'000'000'000 + nanoseconds;
 }
 
-/// Foxglove also writes "geometry_msgs/Twist".
-std::string full_type(const std::string& type) {
-  const std::size_t slash = type.find('/');
-  if (slash == std::string::npos || type.find('/', slash + 1) != std::string::npos) return type;
-  return type.substr(0, slash) + "/msg" + type.substr(slash);
-}
-
 TopicReport report_of(const Channel& c) {
   return {.topic = c.out.topic().name,
           .beyond = c.out.beyond(),
@@ -88,8 +79,9 @@ TopicReport report_of(const Incoming& i) {
 
 }  // namespace
 
-FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first)
-    : rules_(std::move(rules)),
+FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first, std::unique_ptr<Playback> playback)
+    : playback_(std::move(playback)),
+      rules_(std::move(rules)),
       network_(std::move(network)),
       session_(fmt::format("{}-{}", ::getpid(), wall_now())),
       page_first_(page_first),
@@ -102,6 +94,7 @@ FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first
   page_watch_ = server_->watch(-1, [this] { wants_changed(); });
   linger_watch_ = server_->watch(-1, [this] { close_unwanted(); });
   shapes_watch_ = server_->watch(shaper_->fd(), [this] { look_at_shapes(); });
+  playback_watch_ = server_->watch(-1, [this] { look_at_playback(); });
   look_at_changes();
   results_watch_->arm();
   shapes_watch_->arm();
@@ -114,6 +107,7 @@ FoxgloveBridge::~FoxgloveBridge() {
   page_watch_.reset();
   linger_watch_.reset();
   shapes_watch_.reset();
+  playback_watch_.reset();
   shaper_.reset();  // before the channels, whose messages it has
   channels_.clear();
 }
@@ -140,12 +134,14 @@ void FoxgloveBridge::add(const Catalogue::Change& change) {
   const LocalTopic& topic = change.topic;
   const TopicRule& rule = *change.rule;
   const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
-  // One that is being taken, those that wait, those that clients get by reference, and one that gets another shape.
-  const OutgoingOptions options{
-      .domain = rules_.domain,
-      .access = rules_.access,
-      .holds = static_cast<std::uint32_t>(depth + kByReference + 1 + (has_shape(topic.type) ? 1 : 0)),
-      .reliable = rule.reliable.value_or(false)};
+  // One that is being taken, those that wait, those that clients get by reference, one that gets another shape, and of
+  // a recording the newest.
+  const OutgoingOptions options{.domain = rules_.domain,
+                                .access = rules_.access,
+                                .holds = static_cast<std::uint32_t>(
+                                    depth + kByReference + 1 + (has_shape(topic.type) ? 1 : 0) + (playback_ ? 1 : 0)),
+                                .reliable = rule.reliable.value_or(false),
+                                .source_times = playback_ != nullptr};
   const std::uint32_t id = ++last_channel_;
   try {
     OutgoingTopic out(topic, rule, options);
@@ -153,7 +149,7 @@ void FoxgloveBridge::add(const Catalogue::Change& change) {
     Channel& channel = channels_.try_emplace(id, std::move(info), std::move(out)).first->second;
     channel.depth = depth;
     channel.is_owners = change.is_owners;
-    channel.is_clock = topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
+    channel.is_clock = !playback_ && topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
     by_name_[topic.name] = id;
     for (auto& [number, viewer] : viewers_) viewer->advertise(channel);
   } catch (const std::bad_alloc&) {  // it comes again, and nothing is left of this try
@@ -259,6 +255,10 @@ void FoxgloveBridge::pump(Channel& channel) {
     try {
       FramePtr frame = channel.out.next(now);
       if (!frame) break;
+      if (is_later(*frame)) {
+        channel.out.thinned();
+        continue;
+      }
       deliver(channel, std::move(frame));
     } catch (const std::bad_alloc&) {
       channel.out.lost();
@@ -292,57 +292,12 @@ void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
   if (channel.out.rule().latched.value_or(false)) {
     channel.latched.push_back(frame);
     if (channel.latched.size() > channel.depth) channel.latched.pop_front();
+  } else if (playback_) {
+    keep_for_a_pause(channel, frame);
   }
 }
 
 // ---- what clients publish
-
-Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string& why) {
-  constexpr std::size_t kLongestName = 255;
-  const std::string type_name = full_type(wish.type);
-  const std::string shown = wish.topic.substr(0, kLongestName);
-  const TopicRule* const rule = rule_for(rules_.in, wish.topic, type_name);
-  if (rule == nullptr || wish.topic.size() > kLongestName) {
-    why = fmt::format("The topic '{}' may not come in: no rule of 'in' names it (--in).", shown);
-    return nullptr;
-  }
-  if (wish.encoding != "cdr" || (!wish.schema_encoding.empty() && wish.schema_encoding != "ros2msg")) {
-    why = fmt::format("'{}' is not taken in this encoding: this server takes cdr with ros2msg.", shown);
-    return nullptr;
-  }
-  try {
-    const std::string name = name_beyond(*rule, wish.topic);
-    std::string schema = wish.schema;
-    if (const auto known = by_name_.find(name); schema.empty() && known != by_name_.end())
-      if (const ChannelInfo& info = channels_.at(known->second).info; info.type == type_name) schema = info.schema;
-    if (const auto layout = known_layout(type_name); schema.empty() && layout) schema = std::string(layout->schema);
-    if (schema.empty()) {
-      why = fmt::format("'{}' has a type that this server does not know: send its definition.", shown);
-      return nullptr;
-    }
-    AnyType type = AnyType::of_definition(type_name, schema);
-    if (const auto there = incoming_.find(name); there != incoming_.end()) {
-      if (there->second.topic.type().message_type().hash != type.message_type().hash) {
-        why = fmt::format("'{}' already comes in with another type.", shown);
-        return nullptr;
-      }
-      ++there->second.clients;
-      return &there->second;
-    }
-    if (incoming_.size() >= kMostIncoming) {
-      why = fmt::format("At most {} topics come in at once.", kMostIncoming);
-      return nullptr;
-    }
-    IncomingTopic topic(wish.topic, name, std::move(type), *rule,
-                        {.domain = rules_.domain, .via = network_, .access = rules_.access});
-    Incoming& incoming = incoming_.try_emplace(name, std::move(topic), rule->max_bytes).first->second;
-    incoming.clients = 1;
-    return &incoming;
-  } catch (const Error& e) {
-    why = fmt::format("'{}' may not come in: {}", shown, e.what());
-    return nullptr;
-  }
-}
 
 void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
   if (--incoming.clients != 0) return;
@@ -358,17 +313,21 @@ void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
 std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
   const auto clock = by_name_.find("/clock");
   Channel* const time = clock == by_name_.end() ? nullptr : &channels_.at(clock->second);
-  const ServerInfo info{.name = "Cardan",
-                        .session = session_,
-                        .publish = !rules_.in.empty(),
-                        .time = time != nullptr && time->is_clock && (connection.is_ours() || !time->is_owners),
-                        .metadata = {{"cardan.pictures", makes_pictures() ? "yes" : "no"},
-                                     {"cardan.points", "yes"},
-                                     {"cardan.set_parameters", rules_.foxglove.set_parameters ? "yes" : "no"}}};
+  const bool plays = playback_ && connection.is_ours();
+  ServerInfo info{.name = "Cardan",
+                  .session = session_,
+                  .publish = !rules_.in.empty(),
+                  .time = time != nullptr && time->is_clock && (connection.is_ours() || !time->is_owners),
+                  .metadata = {{"cardan.pictures", makes_pictures() ? "yes" : "no"},
+                               {"cardan.points", "yes"},
+                               {"cardan.set_parameters", rules_.foxglove.set_parameters ? "yes" : "no"}}};
+  const bool wants_clock = info.time;
+  if (plays) say_what_is_played(info);
   auto viewer = std::make_unique<Viewer>(++last_viewer_, static_cast<Hub&>(*this), connection, info);
+  if (plays) show_playback(*viewer);
   for (const auto& [id, channel] : channels_) viewer->advertise(channel);
   viewers_.emplace(viewer->number(), viewer.get());
-  if (info.time) open_or_close(*time);
+  if (wants_clock) open_or_close(*time);
   viewer->flush();
   return viewer;
 }
@@ -474,8 +433,8 @@ std::vector<TopicReport> FoxgloveBridge::topics() const {
 
 std::string FoxgloveBridge::title() const {
   const std::size_t clients = server_->clients();
-  return fmt::format("{}://{}, {} client{}", page_first_ ? "Page http" : "Foxglove ws", server_->where(), clients,
-                     clients == 1 ? "" : "s");
+  return fmt::format("{}://{}, {} client{}{}", page_first_ ? "Page http" : "Foxglove ws", server_->where(), clients,
+                     clients == 1 ? "" : "s", playback_ ? ", recording " + playback_->name() : "");
 }
 
 std::vector<std::string> FoxgloveBridge::notes() const {

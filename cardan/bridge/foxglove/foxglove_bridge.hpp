@@ -14,6 +14,7 @@
 #include "cardan/bridge/bridge.hpp"
 #include "cardan/bridge/catalogue.hpp"
 #include "cardan/bridge/foxglove/inquirer.hpp"
+#include "cardan/bridge/foxglove/playback.hpp"
 #include "cardan/bridge/foxglove/shaper.hpp"
 #include "cardan/bridge/foxglove/socket_server.hpp"
 #include "cardan/bridge/foxglove/viewer.hpp"
@@ -24,12 +25,14 @@ namespace cardan::bridge::foxglove {
 /// The bridge to Foxglove, Lichtblick and browsers: a WebSocket server that speaks Foxglove's protocol.
 class FoxgloveBridge final : public Bridge, private Application, private Hub {
  public:
-  /// Listens. `network`: of the loop guard. `page_first`: the title gives the page's address. Throws Error as
-  /// SocketServer and Catalogue do.
-  FoxgloveBridge(Rules rules, std::string network, bool page_first = false);
+  /// Listens. `network`: of the loop guard. `page_first`: the title gives the page's address. `playback`: a recording
+  /// that is shown instead of what runs. Throws Error as SocketServer and Catalogue do.
+  FoxgloveBridge(Rules rules, std::string network, bool page_first = false, std::unique_ptr<Playback> playback = {});
   ~FoxgloveBridge() override;
 
-  void turn(std::chrono::nanoseconds timeout) override { server_->run(timeout); }
+  void turn(std::chrono::nanoseconds timeout) override;
+  void finish() override;
+  [[nodiscard]] bool is_whole() const override { return is_whole_; }
   [[nodiscard]] std::vector<TopicReport> topics() const override;
   [[nodiscard]] std::string title() const override;
   [[nodiscard]] std::vector<std::string> notes() const override;
@@ -51,6 +54,8 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   [[nodiscard]] std::shared_ptr<const Look> look() const override { return look_; }
   void wants_changed() override;
   void gone(Viewer& viewer) noexcept override;
+  [[nodiscard]] Playback* playback() override { return playback_.get(); }
+  void played_otherwise(Viewer& viewer, bool did_seek, const std::string& request) override;
 
   void look_at_changes();
   void add(const Catalogue::Change& change);
@@ -71,9 +76,20 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void make_shapes(Channel& channel);
   void give_shape(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made);
   void look_at_shapes();
+  // foxglove_playback.cpp
+  void look_at_playback();
+  void say_what_is_played(ServerInfo& info) const;
+  void show_playback(Viewer& viewer);
+  /// In a pause nothing comes for a client that subscribes then.
+  static void keep_for_a_pause(Channel& channel, const FramePtr& frame);
+  /// Whether it is later than what is shown: it was played before somebody went back.
+  [[nodiscard]] bool is_later(const OutgoingFrame& frame) const;
   /// What a topic counted before it went, so that nothing that was lost is forgotten.
   void keep(TopicReport report);
 
+  const std::unique_ptr<Playback> playback_;  ///< first: the topics are gone before it
+  PlaybackState played_{};                    ///< as the viewers know it
+  bool is_whole_ = true;
   const Rules rules_;
   const std::string network_;
   const std::string session_;
@@ -93,7 +109,8 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   std::map<std::uint32_t, std::int64_t> unwanted_;        ///< open channels without viewers, and when they close
   std::uint32_t last_channel_ = 0;
   std::uint64_t last_viewer_ = 0;
-  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, shapes_watch_;
+  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, shapes_watch_,
+      playback_watch_;
 };
 
 }  // namespace cardan::bridge::foxglove

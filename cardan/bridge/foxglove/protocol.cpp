@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include "cardan/system/plan/value_json.hpp"
 
@@ -11,6 +13,9 @@ namespace cardan::bridge::foxglove {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint32_t kMostSteps = 1000;
+constexpr std::size_t kLongestId = 256;
 
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian");
 
@@ -147,6 +152,11 @@ Request request_of(const json& in) {
   if (op == "unsubscribeParameterUpdates") return WatchParameters{.on = false, .names = words(in, "parameterNames")};
   if (op == "subscribeConnectionGraph") return WatchGraph{true};
   if (op == "unsubscribeConnectionGraph") return WatchGraph{false};
+  if (op == "cardanStep") {
+    const Step step{number_in(in, "messages")};
+    if (step.messages == 0 || step.messages > kMostSteps) throw Wrong{"messages"};
+    return step;
+  }
   if (op == "cardanReady") return Ready{numbers(in, "subscriptionIds")};
   constexpr std::size_t kShown = 40;
   return Malformed{"this server does not know the request '" + op.substr(0, kShown) + "'"};
@@ -185,16 +195,31 @@ std::string_view choose_protocol(std::string_view offered) {
   return old ? kOldProtocol : std::string_view();
 }
 
+namespace {
+
+json time_json(std::int64_t ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {{"sec", std::clamp<std::int64_t>(ns / kSecond, 0, UINT32_MAX)},
+          {"nsec", std::max<std::int64_t>(0, ns) % kSecond}};
+}
+
+}  // namespace
+
 std::string server_info_text(const ServerInfo& info) {
   json capabilities{"connectionGraph", "parameters", "parametersSubscribe"};
   if (info.publish) capabilities.push_back("clientPublish");
   if (info.time) capabilities.push_back("time");
+  if (info.playback) capabilities.push_back("playbackControl");
   json text{{"op", "serverInfo"},
             {"name", info.name},
             {"capabilities", capabilities},
             {"metadata", info.metadata},
             {"sessionId", info.session}};
   if (info.publish) text["supportedEncodings"] = {"cdr"};
+  if (info.playback) {
+    text["dataStartTime"] = time_json(info.playback->first);
+    text["dataEndTime"] = time_json(info.playback->second);
+  }
   return dump(text);
 }
 
@@ -271,6 +296,23 @@ std::array<std::byte, 9> time_message(std::int64_t time_ns) noexcept {
   return message;
 }
 
+std::vector<std::byte> playback_message(const PlaybackState& state, bool did_seek, const std::string& request) {
+  std::vector<std::byte> message(19 + request.size());
+  message[0] = std::byte{5};
+  message[1] = static_cast<std::byte>(state.status);
+  put(&message[2], state.time_ns);
+  put(&message[10], state.speed);
+  message[14] = static_cast<std::byte>(did_seek);
+  put(&message[15], static_cast<std::uint32_t>(request.size()));
+  const auto id = std::as_bytes(std::span(request));
+  std::copy(id.begin(), id.end(), message.begin() + 19);
+  return message;
+}
+
+std::string recording_text(const std::string& contents) {
+  return R"({"op":"cardanRecording","recording":)" + contents + "}";
+}
+
 Request parse_request(std::string_view text) {
   if (too_deep(text)) return Malformed{"the text is nested too deeply"};
   const json in = json::parse(text, nullptr, false);
@@ -287,6 +329,24 @@ std::optional<ClientMessage> parse_binary(std::span<const std::byte> bytes) noex
   std::array<std::byte, 4> channel{};
   std::copy_n(bytes.begin() + 1, 4, channel.begin());
   return ClientMessage{.channel = std::bit_cast<std::uint32_t>(channel), .data = bytes.subspan(5)};
+}
+
+std::optional<PlaybackRequest> parse_playback(std::span<const std::byte> bytes) {
+  constexpr std::size_t kHead = 19;
+  if (bytes.size() < kHead || bytes[0] != kPlaybackRequest || bytes[1] > std::byte{1}) return std::nullopt;
+  const auto get = [&](std::size_t at, auto number) {
+    std::memcpy(&number, &bytes[at], sizeof(number));
+    return number;
+  };
+  PlaybackRequest request{.plays = bytes[1] == std::byte{0}, .speed = get(2, float{})};
+  if (!(request.speed >= kLeastSpeed && request.speed <= kMostSpeed)) return std::nullopt;  // nor is it NaN
+  if (bytes[6] != std::byte{0})
+    request.seek_ns = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(get(7, std::uint64_t{}), std::numeric_limits<std::int64_t>::max()));
+  const std::size_t length = get(15, std::uint32_t{});
+  if (length > kLongestId || length > bytes.size() - kHead) return std::nullopt;
+  request.id.assign(reinterpret_cast<const char*>(bytes.data()) + kHead, length);
+  return request;
 }
 
 }  // namespace cardan::bridge::foxglove

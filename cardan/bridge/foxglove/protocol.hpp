@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "cardan/bridge/foxglove/playback.hpp"
 #include "cardan/bridge/foxglove/shape.hpp"
 #include "cardan/config/configuration.hpp"
 
@@ -34,6 +35,8 @@ struct ServerInfo {
   bool publish = false;                           ///< some topics may come in
   bool time = false;                              ///< there is a /clock
   std::map<std::string, std::string> metadata{};  ///< what the page may ask for
+  /// Of a recording that the client may control: log times of its first and last message.
+  std::optional<std::pair<std::int64_t, std::int64_t>> playback{};
 };
 [[nodiscard]] std::string server_info_text(const ServerInfo& info);
 
@@ -64,6 +67,11 @@ struct Graph {
 inline constexpr std::byte kShapedMessage{0x80};
 [[nodiscard]] std::array<std::byte, 13> message_head(std::uint32_t subscription, std::int64_t time_ns) noexcept;
 [[nodiscard]] std::array<std::byte, 9> time_message(std::int64_t time_ns) noexcept;
+/// `request`: whose answer it is; empty: of none.
+[[nodiscard]] std::vector<std::byte> playback_message(const PlaybackState& state, bool did_seek,
+                                                      const std::string& request);
+/// What a recording has; of the page alone.
+[[nodiscard]] std::string recording_text(const std::string& contents);
 
 // ---- from a client
 
@@ -106,11 +114,15 @@ struct WatchGraph {
 struct Ready {
   std::vector<std::uint32_t> ids{};
 };
+/// Plays so many messages of a recording; of the page alone.
+struct Step {
+  std::uint32_t messages = 1;
+};
 struct Malformed {
   std::string why{};
 };
 using Request = std::variant<Malformed, Subscribe, Unsubscribe, Advertise, Unadvertise, GetParameters, SetParameters,
-                             WatchParameters, WatchGraph, Ready>;
+                             WatchParameters, WatchGraph, Ready, Step>;
 
 /// The deepest nesting of lists and objects in a client's text.
 inline constexpr int kMostNested = 8;
@@ -123,5 +135,17 @@ struct ClientMessage {
 };
 /// Empty: it is not a message of a client.
 [[nodiscard]] std::optional<ClientMessage> parse_binary(std::span<const std::byte> bytes) noexcept;
+
+struct PlaybackRequest {
+  bool plays = false;
+  float speed = 1;  ///< within kLeastSpeed and kMostSpeed
+  std::optional<std::int64_t> seek_ns{};
+  std::string id{};
+};
+inline constexpr float kLeastSpeed = 0.01F, kMostSpeed = 100;
+/// The first byte of a binary message that controls a recording.
+inline constexpr std::byte kPlaybackRequest{3};
+/// Empty: it is not such a message, or says what no player can do.
+[[nodiscard]] std::optional<PlaybackRequest> parse_playback(std::span<const std::byte> bytes);
 
 }  // namespace cardan::bridge::foxglove

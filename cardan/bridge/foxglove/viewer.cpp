@@ -76,6 +76,7 @@ void Viewer::offer(Channel& channel, const FramePtr& frame) {
   const std::size_t skipped = queue_.offer(channel.info.id, frame);
   // What was published before anybody subscribed and gives way at once is not a loss.
   if (skipped == 0 || frame->steady_ns < channel.opened_ns) return;
+  if (hub_.playback() != nullptr) return channel.out.thinned(skipped);  // the recording still has it
   channel.out.lost(skipped);
   if (std::exchange(told_of_skips_, true)) return;
   tell(Level::Warning,
@@ -223,6 +224,42 @@ void Viewer::handle(const Ready& request) {
   }
 }
 
+// ---- a recording
+
+Playback* Viewer::controls() {
+  Playback* const playback = hub_.playback();
+  if (playback != nullptr && is_ours()) return playback;
+  if (!std::exchange(told_of_controls_, true))
+    tell(Level::Error, playback == nullptr ? "This server plays no recording."
+                                           : "Only clients of the user that opened the recording may control it.");
+  return nullptr;
+}
+
+void Viewer::control(std::span<const std::byte> bytes) {
+  Playback* const playback = controls();
+  if (playback == nullptr) return;
+  const auto request = parse_playback(bytes);
+  if (!request) return tell(Level::Error, "A request to control the recording is malformed.");
+  playback->set_speed(request->speed);
+  if (request->seek_ns) playback->seek(*request->seek_ns);
+  request->plays ? playback->play(!request->seek_ns) : playback->pause();
+  hub_.played_otherwise(*this, request->seek_ns.has_value(), request->id);
+}
+
+void Viewer::handle(const Step& request) {
+  Playback* const playback = controls();
+  if (playback == nullptr) return;
+  playback->step(request.messages);
+  hub_.played_otherwise(*this, false, {});
+}
+
+void Viewer::playback(const PlaybackState& state, bool did_seek, const std::string& request) {
+  if (!playback_) playback_.emplace();
+  playback_->state = state;
+  playback_->did_seek = playback_->did_seek || did_seek;
+  if (!request.empty()) playback_->request = request;
+}
+
 std::size_t Viewer::most_binary_bytes() const noexcept {
   std::size_t most = kUnexpectedBytes;
   for (const auto& [id, incoming] : publishes_) most = std::max(most, incoming->max_bytes + 5);
@@ -230,6 +267,11 @@ std::size_t Viewer::most_binary_bytes() const noexcept {
 }
 
 void Viewer::binary(std::span<const std::byte> bytes) {
+  if (!bytes.empty() && bytes.front() == kPlaybackRequest) {
+    told_ = 0;
+    control(bytes);
+    return flush();
+  }
   const auto message = parse_binary(bytes);
   const auto it = message ? publishes_.find(message->channel) : publishes_.end();
   std::string why;
@@ -270,6 +312,11 @@ void Viewer::flush() noexcept {
 void Viewer::send_next() {
   if (connection_.is_busy()) return;
   if (std::string text = next_text(); !text.empty()) return send_text(std::move(text));
+  if (playback_) {
+    copy_ = playback_message(playback_->state, playback_->did_seek, playback_->request);
+    playback_.reset();
+    return connection_.send(true, {std::span<const std::byte>(copy_)});
+  }
   if (time_ns_) {
     const auto message = time_message(*time_ns_);
     std::copy(message.begin(), message.end(), head_.begin());

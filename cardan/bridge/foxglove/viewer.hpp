@@ -16,6 +16,7 @@
 
 #include "cardan/bridge/foxglove/client_queue.hpp"
 #include "cardan/bridge/foxglove/inquirer.hpp"
+#include "cardan/bridge/foxglove/playback.hpp"
 #include "cardan/bridge/foxglove/protocol.hpp"
 #include "cardan/bridge/foxglove/shape_shelf.hpp"
 #include "cardan/bridge/foxglove/socket_server.hpp"
@@ -72,6 +73,10 @@ class Hub {
   [[nodiscard]] virtual bool may_set_parameters() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const Look> look() const = 0;
   virtual void wants_changed() = 0;
+  /// The recording that is shown; null: what runs is.
+  [[nodiscard]] virtual Playback* playback() { return nullptr; }
+  /// A viewer has changed how it is played. `request`: what it is to be answered with.
+  virtual void played_otherwise(Viewer& /*viewer*/, bool /*did_seek*/, const std::string& /*request*/) {}
   virtual void gone(Viewer& viewer) noexcept = 0;
 };
 
@@ -105,6 +110,8 @@ class Viewer final : public Client {
   };
   [[nodiscard]] Wish* wish(std::uint32_t channel);
   void time(std::int64_t ns) { time_ns_ = ns; }
+  /// Of what waits, the newest state is sent, with the newest request.
+  void playback(const PlaybackState& state, bool did_seek, const std::string& request);
   /// Nothing, if too much waits already, or after some of one text, which may ask for ten thousand of these.
   void tell(Level level, const std::string& message);
   void push(std::string text);
@@ -129,6 +136,10 @@ class Viewer final : public Client {
   void handle(const WatchParameters& request);
   void handle(const WatchGraph& request);
   void handle(const Ready& request);
+  void handle(const Step& request);
+  void control(std::span<const std::byte> bytes);
+  /// Null: the client may not control it, and was told.
+  [[nodiscard]] Playback* controls();
   void ask(Inquirer::Question question);
   void send_next();
   /// Makes the next text. Empty: there is none.
@@ -148,12 +159,18 @@ class Viewer final : public Client {
   std::set<std::uint32_t> to_advertise_, to_unadvertise_, advertised_;
   std::map<std::uint32_t, Incoming*> publishes_;  ///< by the client's channel
   std::optional<std::int64_t> time_ns_;
+  struct News {
+    PlaybackState state{};
+    bool did_seek = false;
+    std::string request{};
+  };
+  std::optional<News> playback_;
   std::shared_ptr<const Look> shown_;
   std::optional<std::set<std::string>> watched_;  ///< parameters; empty set: all
   Parameters known_;
   std::size_t questions_ = 0;
   bool wants_time_ = false, wants_graph_ = false, told_of_skips_ = false, told_of_refusals_ = false,
-       told_of_owners_ = false;
+       told_of_owners_ = false, told_of_controls_ = false;
 
   // Under way.
   std::string text_;

@@ -93,10 +93,11 @@ std::vector<std::string> out_of_reach(const FileSet& files, std::uint64_t end) {
 }
 
 FileMessages::FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
-                           const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes, bool latched)
+                           const std::atomic<bool>* cancelled, std::uint64_t most_unpacked_bytes,
+                           mcap::MergedMessages::Before before)
     : messages_(all_of(files),
                 {.start = start, .end = end, .cancelled = cancelled, .most_unpacked_bytes = most_unpacked_bytes},
-                wanted, latched) {}
+                wanted, before) {}
 
 std::vector<FileProblem> FileMessages::problems() const {
   std::vector<FileProblem> all;

@@ -67,10 +67,10 @@ class FileMessages {
  public:
   /// `start` is included, `end` is not; nanoseconds of log time.
   /// Once `cancelled` is true, no message comes any more. `most_unpacked_bytes`: of each file, as in ReadOptions.
-  /// `latched`: first come the messages that late subscribers would have been given at `start` (mcap::MergedMessages).
+  /// `before`: what comes first, from before `start`.
   FileMessages(const FileSet& files, std::uint64_t start, std::uint64_t end, const WantedChannel& wanted,
                const std::atomic<bool>* cancelled = nullptr, std::uint64_t most_unpacked_bytes = mcap::unpacked_limit(),
-               bool latched = false);
+               mcap::MergedMessages::Before before = mcap::MergedMessages::Before::Nothing);
 
   using Next = mcap::MergedMessages::Next;
   /// Empty: the end. Valid until it is called again. Throws Error (System): the disk fails.

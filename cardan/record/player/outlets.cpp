@@ -130,7 +130,18 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
   if (slashed && slashed_.insert(topic).second) notes_.push_back(channel.topic + " is played as " + topic);
   const std::uint64_t publishers = files_.readers()[file]->publishers(channel.topic);
   outlet->depth = std::max(outlet->depth, static_cast<std::uint32_t>(mcap::latched_depth(channel) * publishers));
+  count(*outlet, file, channel.id);
   of_channel_[file][channel.id] = outlet;
+}
+
+void Outlets::count(Outlet& outlet, std::size_t file, std::uint16_t channel) const {
+  const mcap::Reader& reader = *files_.readers()[file];
+  const auto& counts = reader.summary().statistics().channel_message_counts;
+  const auto count = counts.find(channel);
+  if (!reader.has_statistics() || (counts.empty() && reader.summary().statistics().message_count != 0))
+    outlet.recorded.reset();
+  else if (outlet.recorded && count != counts.end())
+    *outlet.recorded += count->second;
 }
 
 /// A topic that was recorded with two types is played with both; two topics of different types do not become one.

@@ -28,9 +28,10 @@ struct Outlet {
   std::string topic;
   MessageForm form;
   std::unique_ptr<AnyPublisher> publisher{};
-  std::size_t payload_bytes = 0;  ///< the most that a message can need
-  std::uint32_t depth = 0;        ///< that its publishers had, all together
-  std::int64_t fill_ns = 0;       ///< that the last message took to be decoded; the playing thread's
+  std::size_t payload_bytes = 0;              ///< the most that a message can need
+  std::uint32_t depth = 0;                    ///< that its publishers had, all together
+  std::optional<std::uint64_t> recorded = 0;  ///< messages in the files, as they say
+  std::int64_t fill_ns = 0;                   ///< that the last message took to be decoded; the playing thread's
 
   // With the player's lock.
   std::uint64_t published = 0, failed = 0;
@@ -65,6 +66,7 @@ class Outlets {
                                                                                    const mcap::Channel& channel);
   void choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options);
   void refuse_mixture(const mcap::Channel& channel, const std::string& topic, const PlayerOptions& options);
+  void count(Outlet& outlet, std::size_t file, std::uint16_t channel) const;
   void leave_out(std::size_t file, const mcap::Channel& channel, std::string why, bool by_design);
   void measure(std::size_t file);
   void create_publishers(const PlayerOptions& options);

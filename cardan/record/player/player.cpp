@@ -119,6 +119,7 @@ class Player::Implementation {
     const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(0, after_first.count()));
     command([this, wanted] {
       seek_ = std::clamp(plus(files_.first(), wanted), begin_, end_);
+      if (options_.for_viewer) ended_ = false;
       // Shown at once, although nothing is read from there before the playing thread gets to it.
       clock_.jump(time_->now(), static_cast<std::int64_t>(*seek_ - begin_));
     });
@@ -129,6 +130,10 @@ class Player::Implementation {
   }
 
   [[nodiscard]] PlayerReport report() const;
+  [[nodiscard]] PlayerPosition where() const {
+    const std::lock_guard lock(mutex_);
+    return {.position_ns = position_now(), .rate = clock_.rate(), .paused = paused_, .ended = ended_};
+  }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -174,11 +179,15 @@ class Player::Implementation {
     ahead_ = std::make_unique<ReadAhead>(
         files_,
         [this](std::size_t file, const mcap::Channel& channel) { return outlets_.of(file, channel) != nullptr; },
-        ReadAheadOptions{.start = from,
+        // Who looks sees what was there at that time, with the message of that very moment.
+        ReadAheadOptions{.start = options_.for_viewer ? plus(from, 1) : from,
                          .end = end_,
                          .loop = options_.loop,
                          .loop_start = begin_,
-                         .bytes = options_.read_ahead_bytes});
+                         .bytes = options_.read_ahead_bytes,
+                         .newest = options_.for_viewer,
+                         .log_times = options_.for_viewer});
+    opened_from_ = from;
     const std::lock_guard lock(mutex_);
     prepared_.reset();
     opened_ = false;
@@ -227,13 +236,14 @@ class Player::Implementation {
   bool end() {
     Lock lock(mutex_);
     ended_ = true;
+    while (options_.for_viewer && !stopping_ && !seek_) time_->wait(changed_, lock, PlayTime::kNever);
     return !stopping_ && seek_.has_value();
   }
 
   [[nodiscard]] std::int64_t position_of(const ReadMessage& message) const {
-    // What late subscribers would have been given at the beginning comes there.
-    const std::uint64_t from = message.log_time - std::min(message.log_time, begin_);
-    return static_cast<std::int64_t>(message.lap * (end_ - begin_) + from);
+    // What late subscribers would have been given where it starts comes there.
+    const std::uint64_t at = std::max(message.log_time, message.lap == 0 ? opened_from_ : begin_);
+    return static_cast<std::int64_t>(message.lap * (end_ - begin_) + (at - begin_));
   }
 
   void play(const ReadMessage& message) {
@@ -244,15 +254,17 @@ class Player::Implementation {
     if (!prepared_) {
       // Readers that pre-wake spin from the loan on: it is not taken long before it is filled.
       const std::int64_t lead = std::min<std::int64_t>(2 * outlet.fill_ns + 100'000, 5'000'000);
-      if (!wait_for(position, lead)) return;
+      if (!comes_at_once(message) && !wait_for(position, lead)) return;
       if (!prepare(outlet, message)) {
         ahead_->pop();
         return;
       }
     }
-    if (!wait_for(position, 0) || !wait_for_room(outlet)) return;
+    if ((!comes_at_once(message) && !wait_for(position, 0)) || !wait_for_room(outlet)) return;
     if (publish(outlet, message, position)) ahead_->pop();
   }
+
+  [[nodiscard]] bool comes_at_once(const ReadMessage& message) const { return options_.for_viewer && message.before; }
 
   void skip_gap(std::int64_t position) {
     const std::int64_t gap = position - std::exchange(last_position_, position);
@@ -321,8 +333,11 @@ class Player::Implementation {
     {
       const std::lock_guard lock(mutex_);
       const std::int64_t now = time_->now();
-      if (interrupted() || (timed() && now < clock_.deadline(position))) return false;
-      if (timed()) {
+      const bool at_once = comes_at_once(message);
+      if (at_once ? stopping_ || seek_ : interrupted() || (timed() && now < clock_.deadline(position))) return false;
+      if (at_once) {
+        // It shows where it is, and time stands as it did.
+      } else if (timed()) {
         late = std::max<std::int64_t>(0, now - clock_.deadline(position));
         lateness_.add(late);
         ++timed_;
@@ -333,7 +348,7 @@ class Player::Implementation {
       } else {
         clock_.jump(now, position);
       }
-      if (steps_ > 0) --steps_;
+      if (steps_ > 0 && !at_once) --steps_;
       lap_ = message.lap;
       ++outlet.published;
     }
@@ -362,6 +377,14 @@ class Player::Implementation {
     next_tick_ = at + std::max<std::int64_t>(1, static_cast<std::int64_t>(period));
   }
 
+  /// With the lock.
+  [[nodiscard]] std::int64_t position_now() const {
+    const auto span = static_cast<std::int64_t>(end_ - begin_);
+    std::int64_t position = ended_ && !options_.loop ? span : clock_.position(time_->now());
+    if (options_.loop && span > 0) position %= span;
+    return static_cast<std::int64_t>(begin_ - files_.first()) + std::clamp<std::int64_t>(position, 0, span);
+  }
+
   const PlayerOptions options_;
   FileSet files_;
   Outlets outlets_;
@@ -369,8 +392,9 @@ class Player::Implementation {
   std::optional<Publisher<Clock>> clock_publisher_;
   // The playing thread's.
   std::unique_ptr<ReadAhead> ahead_;
-  AnyLoan prepared_;            ///< the next message, filled
-  std::int64_t next_tick_ = 0;  ///< position
+  std::uint64_t opened_from_ = 0;  ///< log time
+  AnyLoan prepared_;               ///< the next message, filled
+  std::int64_t next_tick_ = 0;     ///< position
   std::int64_t last_position_ = 0;
 
   mutable std::mutex mutex_;
@@ -405,6 +429,7 @@ PlayerReport Player::Implementation::report() const {
   for (const auto& outlet : outlets_.all()) {
     report.topics.push_back({.topic = outlet->publisher->topic(),
                              .type = outlet->publisher->type().name,
+                             .recorded = outlet->recorded,
                              .published = outlet->published,
                              .failed = outlet->failed,
                              .failure = outlet->failure,
@@ -412,12 +437,9 @@ PlayerReport Player::Implementation::report() const {
     report.published += outlet->published;
     report.failed += outlet->failed;
   }
-  const auto span = static_cast<std::int64_t>(end_ - begin_);
-  std::int64_t position = ended_ && !options_.loop ? span : clock_.position(time_->now());
-  if (options_.loop && span > 0) position %= span;
   report.start_ns = static_cast<std::int64_t>(begin_ - files_.first());
   report.end_ns = static_cast<std::int64_t>(end_ - files_.first());
-  report.position_ns = report.start_ns + std::clamp<std::int64_t>(position, 0, span);
+  report.position_ns = position_now();
   report.first_time = files_.first();
   report.lap = lap_;
   report.rate = clock_.rate();
@@ -447,5 +469,6 @@ void Player::step(std::uint64_t messages) { implementation_->step(messages); }
 void Player::seek(std::chrono::nanoseconds after_first) { implementation_->seek(after_first); }
 void Player::set_rate(double rate) { implementation_->set_rate(rate); }
 PlayerReport Player::report() const { return implementation_->report(); }
+PlayerPosition Player::position() const { return implementation_->where(); }
 
 }  // namespace cardan::record

@@ -80,6 +80,11 @@ struct PlayerOptions {
   /// nothing was recorded for long. 0: the gap is waited for.
   std::chrono::nanoseconds max_gap = std::chrono::minutes{10};
 
+  /// For somebody who looks at a recording rather than for programs that work with it. At the start and after a seek
+  /// the newest message of each topic that is not later than the position comes at once, also in a pause. At the end it
+  /// waits for a seek or stop(). source_time() is the log time.
+  bool for_viewer = false;
+
   /// Called on the playing thread after each publication. Must return quickly.
   std::function<void(const PlayedMessage& message)> on_played{};
   std::shared_ptr<PlayTime> time{};  ///< empty: the real one
@@ -116,6 +121,8 @@ class Player {
   void set_rate(double rate);
 
   [[nodiscard]] PlayerReport report() const;
+  /// A small part of the report, without its costs.
+  [[nodiscard]] PlayerPosition position() const;
 
  private:
   class Implementation;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace cardan::record {
 
 struct PlayedTopic {
   std::string topic{}, type{};
+  std::optional<std::uint64_t> recorded{};  ///< messages that the files say they have; empty: one does not say it
   std::uint64_t published = 0;
   std::uint64_t failed = 0;       ///< messages that could not be published
   std::string failure{};          ///< the first of them, in words
@@ -21,6 +23,14 @@ struct LeftOut {
   std::string file{}, topic{}, type{};
   std::string why{};
   bool by_design = false;  ///< nothing is missing: it is Cardan's own, or the player makes it itself
+};
+
+/// Where a player is, without its topics.
+struct PlayerPosition {
+  std::int64_t position_ns = 0;  ///< from the files' first message
+  double rate = 1;
+  bool paused = false;
+  bool ended = false;  ///< all has been played
 };
 
 struct PlayerReport {

@@ -77,7 +77,8 @@ void ReadAhead::read() {
 bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
   any = false;
   FileMessages messages(files_, lap == 0 ? options_.start : options_.loop_start, options_.end, wanted_, &cancelled_,
-                        mcap::ReadOptions{}.most_unpacked_bytes, true);
+                        mcap::ReadOptions{}.most_unpacked_bytes,
+                        options_.newest ? mcap::MergedMessages::Before::Newest : mcap::MergedMessages::Before::Latched);
   const void* last_owner = nullptr;
   bool go_on = true;
   while (go_on) {
@@ -88,8 +89,10 @@ bool ReadAhead::read_lap(std::uint64_t lap, bool& any) {
     ReadMessage message{.file = next->file,
                         .channel = view.channel,
                         .log_time = view.message.log_time,
-                        .source_time = source_time_of(view.message, files_.wall_clock_ahead()),
+                        .source_time = options_.log_times ? static_cast<std::int64_t>(view.message.log_time)
+                                                          : source_time_of(view.message, files_.wall_clock_ahead()),
                         .lap = lap,
+                        .before = next->before_start,
                         .data = view.message.data};
     if (view.message.data.size() < kCopiedBelow) {
       message.copy.assign(view.message.data.begin(), view.message.data.end());

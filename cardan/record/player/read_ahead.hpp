@@ -26,6 +26,7 @@ struct ReadMessage {
   std::uint64_t log_time = 0;
   std::int64_t source_time = 0;  ///< that readers are given
   std::uint64_t lap = 0;         ///< how often the files had been played through before
+  bool before = false;           ///< it is from before the start, and comes there
   mcap::View data{};
 
   mcap::Bytes copy{};                   ///< the data, if they are small …
@@ -39,6 +40,8 @@ struct ReadAheadOptions {
   bool loop = false;
   std::uint64_t loop_start = 0;              ///< log time at which later laps start
   std::size_t bytes = std::size_t{1} << 26;  ///< that are read ahead
+  bool newest = false;  ///< the newest message of each topic from before the start comes first, not only latched ones
+  bool log_times = false;  ///< source times are log times
 };
 
 /// Messages of files in order, read by a thread of its own so that the disk is never waited for while it keeps up. One

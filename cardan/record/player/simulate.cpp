@@ -96,7 +96,7 @@ class Replay {
     FileMessages messages(
         files_, begin_, end_,
         [this](std::size_t file, const mcap::Channel& channel) { return feed_of(file, channel.id) != nullptr; },
-        nullptr, mcap::ReadOptions{}.most_unpacked_bytes, true);
+        nullptr, mcap::ReadOptions{}.most_unpacked_bytes, mcap::MergedMessages::Before::Latched);
     std::uint64_t last = begin_;
     while (const auto next = messages.next()) {
       // What late subscribers would have been given at the beginning comes there.

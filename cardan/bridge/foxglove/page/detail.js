@@ -17,6 +17,7 @@ export class Detail {
   #since = 0;
   #before = [0, 0]; // messages and seconds of the time before `since`
   #cameAt = 0; // of the last message, here
+  #at = 0; // the same by its own time
   #isShown = true;
   #cloud = null;
 
@@ -86,7 +87,7 @@ export class Detail {
   }
 
   #start() {
-    this.#count = this.#cameAt = 0;
+    this.#count = this.#cameAt = this.#at = 0;
     this.#since = performance.now(); // until the first message comes
     this.#before = [0, 0];
   }
@@ -98,7 +99,8 @@ export class Detail {
       failed: (text) => this.#failed(text),
     });
   }
-  #came() {
+  #came(at) {
+    this.#at = at;
     const now = performance.now();
     if (this.#cameAt) ++this.#count;
     else this.#since = now;
@@ -107,7 +109,8 @@ export class Detail {
   /** What is shown may be old: says how old. */
   #showSilence() {
     if (this.topic === null || !this.#isShown) return;
-    const silent = (performance.now() - (this.#cameAt || this.#since)) / 1000;
+    const { now } = this.session.timeline ?? {}; // of a recording
+    const silent = now === undefined ? (performance.now() - (this.#cameAt || this.#since)) / 1000 : (now - this.#at) / 1000;
     const isGone = !this.session.channelOf(this.topic);
     const text = isGone
       ? `Nobody publishes this topic now.${this.#cameAt ? " This is its last message." : ""}`
@@ -115,7 +118,9 @@ export class Detail {
         ? ""
         : this.#cameAt
           ? `No message for ${silent.toFixed(0)} s.`
-          : "Its publisher has sent nothing since this page asked.";
+          : now === undefined
+            ? "Its publisher has sent nothing since this page asked."
+            : "The recording has no message of it here.";
     if ($("silence").textContent !== text) $("silence").textContent = text;
   }
 
@@ -143,7 +148,7 @@ export class Detail {
   #message(message) {
     const first = this.#newest === null;
     this.#newest = message;
-    this.#came();
+    this.#came(message.at);
     // What came since the last picture is not drawn: the screen sets the pace.
     if (first) requestAnimationFrame(() => this.#draw());
   }
@@ -165,7 +170,7 @@ export class Detail {
   }
 
   async #shaped(head, payload, at) {
-    this.#came();
+    this.#came(at);
     if (head.problem !== undefined) {
       this.#failed(head.problem);
       this.#showFacts(0, at);

@@ -99,6 +99,11 @@ export class Plots {
       if (line.topic === LATENCIES && (this.#streams.get(line.name) ?? -1) >= 0) addPoint(line, this.session.now(), this.#streams.get(line.name) / 1e6);
   }
 
+  /** A recording shows another time: lines begin there. */
+  seeked() {
+    for (const line of this.#lines) line.points = [];
+  }
+
   #options(select, all, chosen) {
     if ([...select.options].map((o) => o.value).join("\n") === all.map(([value]) => value).join("\n")) return;
     select.replaceChildren(...all.map(([value, text]) => Object.assign(document.createElement("option"), { value, textContent: text })));

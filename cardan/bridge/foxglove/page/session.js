@@ -5,6 +5,8 @@ import { decode, parseSchema } from "./cdr.js";
 
 const SHAPES = { "sensor_msgs/msg/Image": "picture", "sensor_msgs/msg/PointCloud2": "points" };
 const MESSAGE = 1;
+const TIME = 2;
+const PLAYBACK = 5;
 const SHAPED = 0x80;
 
 /** A message as it came. `value` decodes it, and throws Error for one that does not fit its definition. */
@@ -36,7 +38,8 @@ export class Session {
   #skew = 0; // ms that our clock is ahead
   #most = { picture: 960, points: 50000 };
 
-  /** `on`: {channels(), state(text, isGood), parameters(text), status(text)} */
+  /** `on`: {channels(), state(text, isGood), parameters(text), status(text), and of a recording: recording(contents),
+      time(ms), playback(view)} */
   constructor(on) {
     this.on = on;
   }
@@ -55,9 +58,10 @@ export class Session {
     };
   }
 
-  /** The time of the bridge's computer in ms, as messages have it; another computer's clock may be far off. */
+  /** The time of the bridge's computer in ms, as messages have it; another computer's clock may be far off. Of a
+      recording the time that is shown. */
   now() {
-    return Date.now() - this.#skew;
+    return this.timeline?.now ?? Date.now() - this.#skew;
   }
   /** What the clock there said when it looked, up to two seconds ago. */
   clock(ms) {
@@ -71,6 +75,10 @@ export class Session {
     if (this.#socket.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(object));
     return true;
+  }
+
+  sendBytes(bytes) {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
   }
 
   channelOf(topic) {
@@ -151,6 +159,8 @@ export class Session {
       this.on.channels();
     } else if (text.op === "parameterValues") {
       this.on.parameters(text);
+    } else if (text.op === "cardanRecording") {
+      this.on.recording(text.recording);
     } else if (text.op === "status") {
       this.on.status(text);
     }
@@ -159,6 +169,8 @@ export class Session {
   #binary(data) {
     const view = new DataView(data);
     const kind = view.getUint8(0);
+    if (kind === TIME) this.on.time(Number(view.getBigUint64(1, true)) / 1e6);
+    if (kind === PLAYBACK) this.on.playback(view);
     if (kind !== MESSAGE && kind !== SHAPED) return;
     const use = this.#byId.get(view.getUint32(1, true));
     if (!use) return;

@@ -8,6 +8,7 @@ import { Plots } from "./plot.js";
 import { Session } from "./session.js";
 import { System } from "./system.js";
 import { bytesText, cell, rateText } from "./text.js";
+import { Timeline } from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
 const VIEWS = ["topics", "plots", "system", "log", "graph"];
@@ -30,9 +31,13 @@ const session = new Session({
     isConnected = isGood;
     document.body.classList.toggle("stale", !isGood); // what is shown is from before
     showList();
+    timeline.connected(isGood);
     if (!isGood) system.refused("the connection was lost before the answer", "Perhaps changed");
   },
   parameters: (text) => system.answered(text),
+  recording: (contents) => timeline.recording(contents),
+  time: (ms) => timeline.time(ms),
+  playback: (view) => timeline.state(view),
   status({ level, message }) {
     log.add(Date.now(), [20, 30, 40][level] ?? 20, "bridge", message);
     if (level === 2) system.refused(message);
@@ -44,6 +49,7 @@ const detail = new Detail(session, () => {
   keepPlace();
 });
 const plots = new Plots(session);
+const timeline = (session.timeline = new Timeline(session, () => plots.seeked()));
 const system = new System(session);
 const log = new Log(session);
 const graph = new Graph((topic) => {
