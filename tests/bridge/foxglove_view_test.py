@@ -1,18 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan view`: its options.
+"""`cardan view`: its options, what it serves, and the log of `cardan run` as a topic.
 
     foxglove_view_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
 """
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import unittest
 import urllib.request
 
-from foxglove_case import LONG, PROGRAMS, FoxgloveCase
+from foxglove_case import LONG, PROGRAMS, SOURCES, FoxgloveCase
+
+
+def log_line(message):
+    """(level, name, text) of rcl_interfaces/msg/Log in CDR."""
+    at = 13
+    words = []
+    for _ in range(2):
+        at += -(at - 4) % 4
+        (size,) = struct.unpack_from("<I", message, at)
+        words.append(message[at + 4 : at + 3 + size].decode())
+        at += 4 + size
+    return message[12], *words
 
 
 class View(FoxgloveCase):
@@ -87,6 +100,56 @@ class View(FoxgloveCase):
         self.assertIn("xdg-utils", view.stderr.readline())
         self.title(view)
         self.stop(view)
+
+    # ---- the log of `cardan run`
+
+    def run_system(self):
+        return self.start("cardan", "run", SOURCES / "examples" / "component" / "brake.json", "--no-view", stdin=subprocess.DEVNULL)
+
+    def test_the_log_of_a_system_is_a_topic_for_views_of_logs(self):
+        bridge = self.bridge()
+        early = self.viewer(bridge)
+        self.run_system()
+        channel = early.channel("/cardan/log")
+        self.assertEqual((channel["schemaName"], channel["encoding"]), ("rcl_interfaces/msg/Log", "cdr"))
+        self.assertIn("string msg", channel["schema"])
+
+        def lines(viewer, until):
+            found = []
+            while not any(until in text for _, _, text in found):
+                found.append(log_line(viewer.message()[2]))
+            return found
+
+        found = lines(early.subscribe("/cardan/log"), "state: starting → running")
+        self.assertTrue(all(level == 20 for level, _, _ in found), found)
+        self.assertIn("cardan", {name for _, name, _ in found})
+        # A client that comes later gets the last lines, also while another one reads.
+        self.assertTrue(lines(self.viewer(bridge).subscribe("/cardan/log"), "state: starting → running"))
+
+    def test_rules_hold_for_the_log(self):
+        self.run_system()
+        bridge = self.bridge("--exclude", "/cardan/*")
+        viewer = self.viewer(bridge)
+        viewer.channel("/distance")
+        self.assertNotIn("/cardan/log", viewer.channels)
+
+    @unittest.skipIf(os.geteuid(), "needs root")
+    def test_the_log_is_its_owners(self):
+        self.run_system()
+        bridge = self.bridge()
+        self.viewer(bridge).channel("/cardan/log")
+        stranger = self.of_another_user(bridge)
+        stranger.status("Topics of access 'owner' are not shown to other users")
+        self.assertNotIn("/cardan/log", stranger.channels)
+
+    def test_another_type_under_the_logs_name_is_not_sent(self):
+        publisher = self.publisher()
+        self.assertEqual(publisher.order("log"), "done")
+        bridge = self.bridge()
+        self.sensors(64, 48, 20, 0, 0)
+        viewer = self.viewer(bridge)
+        viewer.channel("/camera")
+        self.assertNotIn("/cardan/log", viewer.channels)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,17 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <tuple>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/bridge/foxglove/log_channel.hpp"
 #include "cardan/bridge/foxglove/page.hpp"
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/bridge/log_line.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
 
-constexpr std::size_t kMostIncoming = 64;
 constexpr std::size_t kMostPast = 4096;
 constexpr std::size_t kMostDepth = 32;  ///< large messages that wait for a client; each is a slot
 constexpr int kFramesOfOneTurn = 32;
@@ -59,13 +60,6 @@ std::optional<std::int64_t> time_of_clock(const OutgoingFrame& frame) {
   return std::int64_t{seconds} * 1'000'000'000 + nanoseconds;
 }
 
-/// Foxglove also writes "geometry_msgs/Twist".
-std::string full_type(const std::string& type) {
-  const std::size_t slash = type.find('/');
-  if (slash == std::string::npos || type.find('/', slash + 1) != std::string::npos) return type;
-  return type.substr(0, slash) + "/msg" + type.substr(slash);
-}
-
 TopicReport report_of(const Channel& c) {
   return {.topic = c.out.topic().name,
           .beyond = c.out.beyond(),
@@ -76,16 +70,6 @@ TopicReport report_of(const Channel& c) {
           .note = c.trouble};
 }
 
-TopicReport report_of(const Incoming& i) {
-  return {.topic = i.topic.name(),
-          .beyond = i.topic.beyond(),
-          .type = i.topic.type().message_type().name,
-          .in = true,
-          .receivers = i.topic.subscribers(),
-          .counts = i.topic.counts(),
-          .note = i.topic.note()};
-}
-
 }  // namespace
 
 FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first)
@@ -93,7 +77,7 @@ FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first
       network_(std::move(network)),
       session_(fmt::format("{}-{}", ::getpid(), wall_now())),
       page_first_(page_first),
-      catalogue_(rules_),
+      catalogue_(rules_, Catalogue::Owners::Marked, kLog.name),
       server_(std::make_unique<SocketServer>(server_options(rules_.foxglove), static_cast<Application&>(*this))),
       inquirer_(std::make_unique<Inquirer>(rules_)),
       shaper_(std::make_unique<Shaper>()) {
@@ -138,6 +122,8 @@ void FoxgloveBridge::look_at_changes() {
 
 void FoxgloveBridge::add(const Catalogue::Change& change) {
   const LocalTopic& topic = change.topic;
+  const bool log = is_log(topic);
+  if (topic.name == kLog.name && !log) return;
   const TopicRule& rule = *change.rule;
   const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
   // One that is being taken, those that wait, those that clients get by reference, and one that gets another shape.
@@ -150,8 +136,10 @@ void FoxgloveBridge::add(const Catalogue::Change& change) {
   try {
     OutgoingTopic out(topic, rule, options);
     ChannelInfo info{.id = id, .topic = out.beyond(), .type = topic.type, .schema = topic.schema};
+    if (log) std::tie(info.type, info.schema) = std::pair(kRosLogType, kRosLogDefinition);
     Channel& channel = channels_.try_emplace(id, std::move(info), std::move(out)).first->second;
-    channel.depth = depth;
+    channel.depth = log ? kKeptLogLines : depth;
+    channel.is_log = log;
     channel.is_owners = change.is_owners;
     channel.is_clock = topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
     by_name_[topic.name] = id;
@@ -259,6 +247,11 @@ void FoxgloveBridge::pump(Channel& channel) {
     try {
       FramePtr frame = channel.out.next(now);
       if (!frame) break;
+      if (channel.is_log) frame = log_frame(*frame);
+      if (!frame) {
+        channel.out.refused();
+        continue;
+      }
       deliver(channel, std::move(frame));
     } catch (const std::bad_alloc&) {
       channel.out.lost();
@@ -289,68 +282,10 @@ void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
     if (const auto time = time_of_clock(*frame))
       for (auto& [number, viewer] : viewers_)
         if (viewer->wants_time(channel)) viewer->time(*time);
-  if (channel.out.rule().latched.value_or(false)) {
+  if (channel.is_log || channel.out.rule().latched.value_or(false)) {
     channel.latched.push_back(frame);
     if (channel.latched.size() > channel.depth) channel.latched.pop_front();
   }
-}
-
-// ---- what clients publish
-
-Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string& why) {
-  constexpr std::size_t kLongestName = 255;
-  const std::string type_name = full_type(wish.type);
-  const std::string shown = wish.topic.substr(0, kLongestName);
-  const TopicRule* const rule = rule_for(rules_.in, wish.topic, type_name);
-  if (rule == nullptr || wish.topic.size() > kLongestName) {
-    why = fmt::format("The topic '{}' may not come in: no rule of 'in' names it (--in).", shown);
-    return nullptr;
-  }
-  if (wish.encoding != "cdr" || (!wish.schema_encoding.empty() && wish.schema_encoding != "ros2msg")) {
-    why = fmt::format("'{}' is not taken in this encoding: this server takes cdr with ros2msg.", shown);
-    return nullptr;
-  }
-  try {
-    const std::string name = name_beyond(*rule, wish.topic);
-    std::string schema = wish.schema;
-    if (const auto known = by_name_.find(name); schema.empty() && known != by_name_.end())
-      if (const ChannelInfo& info = channels_.at(known->second).info; info.type == type_name) schema = info.schema;
-    if (const auto layout = known_layout(type_name); schema.empty() && layout) schema = std::string(layout->schema);
-    if (schema.empty()) {
-      why = fmt::format("'{}' has a type that this server does not know: send its definition.", shown);
-      return nullptr;
-    }
-    AnyType type = AnyType::of_definition(type_name, schema);
-    if (const auto there = incoming_.find(name); there != incoming_.end()) {
-      if (there->second.topic.type().message_type().hash != type.message_type().hash) {
-        why = fmt::format("'{}' already comes in with another type.", shown);
-        return nullptr;
-      }
-      ++there->second.clients;
-      return &there->second;
-    }
-    if (incoming_.size() >= kMostIncoming) {
-      why = fmt::format("At most {} topics come in at once.", kMostIncoming);
-      return nullptr;
-    }
-    IncomingTopic topic(wish.topic, name, std::move(type), *rule,
-                        {.domain = rules_.domain, .via = network_, .access = rules_.access});
-    Incoming& incoming = incoming_.try_emplace(name, std::move(topic), rule->max_bytes).first->second;
-    incoming.clients = 1;
-    return &incoming;
-  } catch (const Error& e) {
-    why = fmt::format("'{}' may not come in: {}", shown, e.what());
-    return nullptr;
-  }
-}
-
-void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
-  if (--incoming.clients != 0) return;
-  try {
-    keep(report_of(incoming));
-  } catch (const std::bad_alloc&) {  // the topic goes all the same
-  }
-  incoming_.erase(incoming_.find(incoming.topic.name()));
 }
 
 // ---- clients

@@ -32,7 +32,7 @@ export class Log {
   /** Reads each topic with a log from the start, so that the view has what came before it was shown. */
   channels() {
     for (const { topic, schemaName } of this.session.channels.values()) {
-      if (schemaName !== TYPE || this.#ends.has(topic)) continue;
+      if (schemaName !== TYPE || topic === "/cardan/log" || this.#ends.has(topic)) continue; // that log comes with the system
       // A definition may make anything of these fields; what is no text is refused here, not each time it is drawn.
       const message = ({ at, value }) => this.add(at, Number(value.level), String(value.name), String(value.msg));
       const end = this.session.subscribe(topic, { message, failed: (text) => this.add(Date.now(), 40, topic, text) });
