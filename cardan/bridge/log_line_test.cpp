@@ -45,7 +45,8 @@ TEST(LogLine, IsWhatRosCallsALogMessage) {
 
 TEST(LogLine, WhateverAnotherProcessWroteIsALineWithBounds) {
   const std::string text(100'000, 'x');
-  const Line line = read(ros_log_line({std::numeric_limits<std::int64_t>::min(), static_cast<LogLevel>(77), "p", "", text}));
+  const Line line =
+      read(ros_log_line({std::numeric_limits<std::int64_t>::min(), static_cast<LogLevel>(77), "p", "", text}));
   EXPECT_EQ(line.level, 20);
   EXPECT_EQ(line.text.size(), kMostLogText);
 }

@@ -101,6 +101,21 @@ class View(FoxgloveCase):
         self.title(view)
         self.stop(view)
 
+    def test_the_page_has_its_libraries_and_their_licences(self):
+        bridge = self.bridge()
+        get = lambda path: urllib.request.urlopen(f"http://127.0.0.1:{bridge.port}{path}", timeout=LONG).read().decode()
+        made = re.search(r"new Set\(\[(.*)\]\)", get("/libraries.js"))[1]
+        licences = get("/licences.txt")
+        for name, files, words in (("dygraphs", ("/dygraph.js", "/dygraph.css"), ("dygraphs is MIT-licenced", "Dan Vanderkam")), ("dagre", ("/dagre.js",), ("Chris Pettitt", "lodash"))):
+            if f'"{name}"' not in made:
+                print(f"this build has no {name}")
+                continue
+            for word in words:
+                self.assertIn(word, licences)
+            for file in files:
+                self.assertGreater(len(get(file)), 500)
+                self.assertNotIn("sourceMappingURL", get(file), "it would ask for a file that is not there")
+
     # ---- the log of `cardan run`
 
     def run_system(self):

@@ -38,7 +38,7 @@ struct Channel {
   std::size_t depth = 1;   ///< large messages that wait for a client
   bool is_owners = false;  ///< clients of other users do not get it
   bool is_clock = false;
-  bool is_log = false;  ///< of `cardan run`
+  bool is_log = false;         ///< of `cardan run`
   std::int64_t opened_ns = 0;  ///< steady clock
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};
