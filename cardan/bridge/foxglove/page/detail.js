@@ -213,8 +213,10 @@ export class Detail {
       $("image-part").hidden = false;
       $("image-boxes-label").hidden = !this.boxes.topics.length;
       this.boxes.use("detail", true);
+      const { topic } = this;
+      if (!(await drawPicture($("image"), payload, () => !this.#isPaused && this.topic === topic))) return;
       this.#last = { head, payload };
-      await this.#drawAgain();
+      this.boxes.draw($("image"), head);
     } else {
       $("cloud-box").hidden = false;
       this.#cloud ??= new CloudView($("cloud"));

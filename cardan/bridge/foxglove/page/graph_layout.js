@@ -148,6 +148,9 @@ function laidOut(dagre, { nodes, edges }, rankdir, labelWidth) {
     const sign = (isDown ? from.y <= to.y : from.x <= to.x) ? 1 : -1;
     points[0] = end(points[0], from, sign);
     points[points.length - 1] = end(points.at(-1), to, -sign);
+    // Straight through its own label, so that the turns are between the rows.
+    const at = points.findIndex((point) => x !== undefined && Math.hypot(point.x - x, point.y - y) < 1);
+    if (at > 0) points.splice(at, 1, ...[-sign, sign].map((s) => (isDown ? { x, y: y + (s * LABEL) / 2 } : { x: x + (s * graph.edge(edge).width) / 2, y })));
     ways.set(key, { points, label: x === undefined ? null : { x, y } });
   }
   const size = graph.graph();
