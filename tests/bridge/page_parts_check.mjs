@@ -22,7 +22,7 @@ const { parseSchema } = await load("cdr.js");
 const { named, namedHead, OWN } = await load("names.js");
 const { unitOf } = await load("units.js");
 const { facts } = await load("overview.js");
-const { nearest } = await load("boxes.js");
+const { edgesOf, nearest } = await load("boxes.js");
 const { quantile } = await load("cloud.js");
 const { compare, latencies } = await load("look.js");
 
@@ -176,6 +176,12 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.deepEqual(["a/B speed # [m/s]", "a/B since_ns", "a/B own_front_m", "a/B v_m_s", "a/B data", "sensor_msgs/Imu angular_velocity"].map((one) => /^(\S+) (\w+)(.*)$/.exec(one).slice(1)).map((parts) => unitOf(...parts)), ["m/s", "ns", "m", "m/s", "", "rad/s"]);
   assert.equal(unitOf("a/B", "x", `# [${"long".repeat(100)}]`), "");
 
+  const half = Math.SQRT1_2; // a quarter of a turn about z: x becomes y
+  const edges = edgesOf([{ center: { position: { x: 10, y: 20, z: 30 }, orientation: { x: 0, y: 0, z: half, w: half } }, size: { x: 4, y: 2, z: 6 } }]);
+  assert.equal(edges.length, 12 * 2 * 4);
+  const span = (axis) => [Math.min, Math.max].map((of) => Math.round(of(...edges.filter((_, i) => i % 4 === axis)) * 1000) / 1000);
+  assert.deepEqual([span(0), span(1), span(2)], [[9, 11], [18, 22], [27, 33]]);
+  assert.ok(edgesOf(Array.from({ length: 100_000 }, () => ({ center: { position: {}, orientation: {} }, size: {} }))).length <= 200 * 96);
   const kept = [1n, 900_000_000n, 1_000_000_000n].map((stamp) => ({ stamp, frame: "camera", boxes: [] }));
   assert.equal(nearest(kept, 950_000_001n, "camera"), kept[2]);
   assert.equal(nearest(kept, 950_000_001n, "other"), undefined, "boxes of another camera");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detections over the image in which they were found: the same coordinate frame, and the nearest time.
-const TYPE = "vision_msgs/msg/Detection2DArray";
+// Detections over the image, or in the point cloud, in which they were found: the same coordinate frame, and the nearest
+// time.
+const FLAT = "vision_msgs/msg/Detection2DArray";
+const SOLID = "vision_msgs/msg/Detection3DArray";
 const TOPICS = 8; // that are read at once
 const KEPT = 40; // messages of a topic
 const DRAWN = 200; // boxes of a message
-const FARTHEST = 500_000_000n; // ns between an image and boxes that are drawn on it
+const FARTHEST = 500_000_000n; // ns between an image or a cloud and its boxes
 
 export const stampOf = ({ sec, nanosec }) => BigInt(sec) * 1_000_000_000n + BigInt(nanosec);
 
@@ -16,6 +18,25 @@ export function nearest(kept, stamp, frame) {
   return best;
 }
 
+/** x, y, z and 0 of both ends of each edge of boxes in space {center: Pose, size}. */
+export function edgesOf(boxes) {
+  const all = [];
+  for (const { center, size } of boxes.slice(0, DRAWN)) {
+    const { x, y, z, w } = center.orientation;
+    const turned = (v) => {
+      // v + 2 q × (q × v + w v)
+      const [a, b, c] = [y * v[2] - z * v[1] + w * v[0], z * v[0] - x * v[2] + w * v[1], x * v[1] - y * v[0] + w * v[2]];
+      return [v[0] + 2 * (y * c - z * b), v[1] + 2 * (z * a - x * c), v[2] + 2 * (x * b - y * a)];
+    };
+    const corner = (i) => {
+      const [dx, dy, dz] = turned([((i & 1) - 0.5) * size.x, (((i >> 1) & 1) - 0.5) * size.y, ((i >> 2) - 0.5) * size.z]);
+      return [center.position.x + dx, center.position.y + dy, center.position.z + dz, 0];
+    };
+    for (let i = 0; i < 8; ++i) for (const axis of [1, 2, 4]) if (!(i & axis)) all.push(...corner(i), ...corner(i | axis));
+  }
+  return new Float32Array(all);
+}
+
 export class Boxes {
   isWanted = true;
   #users = new Set();
@@ -25,9 +46,9 @@ export class Boxes {
     this.session = session;
   }
 
-  /** The topics with boxes. */
+  /** [topic, type] of the topics with boxes. */
   get topics() {
-    return [...this.session.channels.values()].filter((channel) => channel.schemaName === TYPE).map((channel) => channel.topic);
+    return [...this.session.channels.values()].filter(({ schemaName }) => schemaName === FLAT || schemaName === SOLID).map(({ topic, schemaName }) => [topic, schemaName]);
   }
   /** `who` draws images now, or no longer. */
   use(who, does) {
@@ -35,21 +56,31 @@ export class Boxes {
     this.channels();
   }
   channels() {
-    const wanted = new Set(this.#users.size && this.isWanted ? this.topics.sort().slice(0, TOPICS) : []);
+    const wanted = new Map(this.#users.size && this.isWanted ? this.topics.sort().slice(0, TOPICS) : []);
     for (const [topic, { end }] of this.#topics)
       if (!wanted.has(topic)) {
         end();
         this.#topics.delete(topic);
       }
-    for (const topic of wanted) {
+    for (const [topic, type] of wanted) {
       if (this.#topics.has(topic)) continue;
       const kept = [];
       const message = ({ named }) => {
         kept.push({ stamp: BigInt(named.header.stamp), frame: named.header.frame_id, boxes: named.detections });
         if (kept.length > KEPT) kept.shift();
       };
-      this.#topics.set(topic, { kept, end: this.session.subscribe(topic, { message }) });
+      this.#topics.set(topic, { type, kept, end: this.session.subscribe(topic, { message }) });
     }
+  }
+
+  /** The boxes of each topic of a type that belong to a picture or cloud with this head. */
+  #of(type, { header }) {
+    const all = [...this.#topics.values()].filter((one) => one.type === type);
+    return all.map(({ kept }) => nearest(kept, stampOf(header.stamp), header.frame_id)?.boxes ?? []);
+  }
+  /** Of a cloud, as edgesOf(). */
+  edges(head) {
+    return this.isWanted ? edgesOf(this.#of(SOLID, head).flat()) : new Float32Array(0);
   }
 
   /** `head`: of the picture that the canvas shows. */
@@ -58,12 +89,11 @@ export class Boxes {
     if (!this.isWanted || !c?.strokeRect) return;
     const scale = canvas.width / head.width;
     const unit = Math.max(1, canvas.width / 480);
-    [...this.#topics.values()].forEach(({ kept }, i) => {
-      const found = nearest(kept, stampOf(head.header.stamp), head.header.frame_id);
+    this.#of(FLAT, head).forEach((boxes, i) => {
       c.strokeStyle = c.fillStyle = ["#39ff6e", "#ffd23f", "#4cc9ff", "#ff6b9d"][i % 4];
       c.lineWidth = 2 * unit;
       c.font = `${Math.round(12 * unit)}px system-ui, sans-serif`;
-      for (const box of found?.boxes.slice(0, DRAWN) ?? []) {
+      for (const box of boxes.slice(0, DRAWN)) {
         c.save();
         c.translate(box.center_x * scale, box.center_y * scale);
         c.rotate(box.theta);

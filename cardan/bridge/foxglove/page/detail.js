@@ -31,8 +31,8 @@ export class Detail {
     $("image-in").onclick = () => this.zoom.by(1.5);
     $("image-out").onclick = () => this.zoom.by(1 / 1.5);
     $("image-fit").onclick = () => this.zoom.fit();
-    $("image-boxes").onchange = () => {
-      boxes.isWanted = $("image-boxes").checked;
+    $("boxes").onchange = () => {
+      boxes.isWanted = $("boxes").checked;
       boxes.channels();
       this.#drawAgain();
     };
@@ -66,6 +66,7 @@ export class Detail {
     $("detail").hidden = false;
     for (const id of ["image-part", "cloud-box", "detail-controls"]) $(id).hidden = true;
     this.#last = null;
+    this.boxes.use("detail", false);
     if (this.zoom.factor > 1) this.zoom.fit();
     this.#setPaused(false);
     $("name").textContent = topic;
@@ -95,7 +96,7 @@ export class Detail {
     this.#end = () => {};
     this.#start();
     if (isShown && this.topic !== null && !this.#isPaused) this.#subscribe();
-    this.boxes.use("detail", isShown && this.#last !== null);
+    if (!isShown) this.boxes.use("detail", false); // the next picture asks for them again
   }
   /** What is shown stands still, and nothing is asked for. */
   #pause(isPaused) {
@@ -209,10 +210,10 @@ export class Detail {
     }
     $("problem").textContent = "";
     $("detail-controls").hidden = false;
+    $("boxes-label").hidden = !this.boxes.topics.length;
+    this.boxes.use("detail", true);
     if (head.shown.points === undefined) {
       $("image-part").hidden = false;
-      $("image-boxes-label").hidden = !this.boxes.topics.length;
-      this.boxes.use("detail", true);
       const { topic } = this;
       if (!(await drawPicture($("image"), payload, () => !this.#isPaused && this.topic === topic))) return;
       this.#last = { head, payload };
@@ -221,7 +222,7 @@ export class Detail {
       $("cloud-box").hidden = false;
       this.#cloud ??= new CloudView($("cloud"));
       if (!this.#cloud.works) this.#failed("This browser has no WebGL: points are not drawn.");
-      this.#cloud.show(new Float32Array(payload.slice().buffer));
+      this.#cloud.show(new Float32Array(payload.slice().buffer), this.boxes.edges(head));
       const { points, colour } = head.shown;
       $("cloud-facts").textContent = `${points} of ${numberText(head.width * head.height)} points, coloured by ${colour}; a grid of ${numberText(this.#cloud.spacing)} m`;
     }

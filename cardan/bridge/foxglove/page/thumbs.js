@@ -17,9 +17,10 @@ export const paceOf = (count) => Math.max(EACH, (count * 1000) / ALL);
 /** The topics of `order` that are drawn, of those that are in sight. */
 export const drawn = (order, inSight) => order.filter((topic) => inSight.has(topic)).slice(0, MOST);
 
-/** Points {x, y, z, colour} from above, to the canvas's pixels: [x, y, 0 to 1] of each. */
+/** Points {x, y, z, colour} from above, to the canvas's pixels: [x, y, 0 to 1] of at most POINTS of them. */
 export function fromAbove(points, width, height) {
-  const axis = (k) => Array.from({ length: points.length / 4 }, (_, i) => points[i * 4 + k]);
+  const step = 4 * Math.ceil(points.length / 4 / POINTS);
+  const axis = (k) => Array.from({ length: Math.ceil(points.length / step) || 0 }, (_, i) => points[i * step + k]);
   const range = (values) => [quantile(values, 0.02), quantile(values, 0.98)];
   const [xs, ys, colours] = [axis(0), axis(1), axis(3)];
   if (!xs.length) return [];
@@ -95,11 +96,15 @@ export class Thumbs {
       if (words.textContent !== text) words.textContent = text;
       canvas.classList.toggle("empty", text !== "");
     };
+    let drawn = -Infinity;
     return this.session.subscribe(topic, {
       most: { picture: SIZES.find((size) => size >= canvas.clientWidth * (window.devicePixelRatio || 1) * 0.8) ?? SIZES.at(-1), points: POINTS },
       pace: () => paceOf(this.#count()),
       failed: say,
       shaped: async (head, payload) => {
+        // A topic that the reader has chosen comes faster, and with more points.
+        if (performance.now() - drawn < EACH) return;
+        drawn = performance.now();
         if (head.problem !== undefined) return say(head.problem);
         if (head.shown.points === undefined) {
           await drawPicture(canvas, payload);
