@@ -88,6 +88,10 @@ endfunction()
 foreach(kind dds foxglove zenoh)
   cardan_install_part(cardan_bridge_${kind}_program bridge)
 endforeach()
+if(TARGET cardan_bridge_foxglove_program AND CARDAN_BUILD_APPS)  # of the libraries that are in the page
+  install(FILES ${PROJECT_BINARY_DIR}/cardan/bridge/foxglove/page/licences.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan
+    COMPONENT bridge RENAME page-licences.txt)
+endif()
 if(TARGET cardan_bridge_zenoh_program AND CARDAN_BUILD_APPS)
   # Cargo's: its search path has the library's place in a build tree and in an installed one.
   install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/cardan-zenoh DESTINATION libexec/cardan COMPONENT bridge OPTIONAL)

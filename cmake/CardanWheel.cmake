@@ -25,6 +25,10 @@ if(TARGET cardan_command)
       message(STATUS "not in the wheel: ${target}")
     endif()
   endforeach()
+  if(TARGET cardan_bridge_foxglove_program)  # of the libraries that are in the page
+    install(FILES ${PROJECT_BINARY_DIR}/cardan/bridge/foxglove/page/licences.txt DESTINATION ${command}/share/cardan COMPONENT python
+      RENAME page-licences.txt)
+  endif()
   install(FILES cardan/config/cardan.schema.json cardan/bridge/bridge.schema.json DESTINATION ${command}/share/cardan COMPONENT python)
   if(TARGET street_components)
     cardan_make_installed_street()

@@ -33,6 +33,8 @@ build?    | hdr:google/protobuf/message.h            | libprotobuf-dev          
 build?    | hdr:dds/dds.h                            | cyclonedds-dev           | the bridge to ROS 2 and other DDS systems (cardan-bridge-dds alone)
 build?    | hdr:boost/beast.hpp                      | libboost-dev             | `cardan bridge foxglove` and `cardan view` (headers only)
 build?    | hdr:jpeglib.h                            | libjpeg-dev              | small pictures for the page of `cardan view`
+build?    | file:/usr/share/javascript/dygraphs/dygraph.min.js | libjs-dygraphs | plots in the page of `cardan view`
+build?    | file:/usr/share/nodejs/dagre/dist/dagre.min.js | node-dagre-layout  | the graph in the page of `cardan view`
 demo      | hdr:opencv4/opencv2/core.hpp             | libopencv-core-dev       | cv::Mat views of images
 demo      | hdr:opencv4/opencv2/imgproc.hpp          | libopencv-imgproc-dev    | scales the camera's pictures, draws detections
 demo      | hdr:opencv4/opencv2/imgcodecs.hpp        | libopencv-imgcodecs-dev  | writes the demo's PNG

@@ -21,8 +21,9 @@ constexpr std::size_t kMostNotes = 64;
 
 }  // namespace
 
-Catalogue::Catalogue(const Rules& rules, Owners owners)
+Catalogue::Catalogue(const Rules& rules, Owners owners, std::string also)
     : rules_(rules),
+      also_(std::move(also)),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       owners_(owners),
       watch_({.domain = rules.domain, .access = rules.access, .report_ends = true, .by_access = true}, *this) {
@@ -35,7 +36,7 @@ Catalogue::Catalogue(const Rules& rules, Owners owners)
 Catalogue::~Catalogue() { watch_.stop(); }
 
 bool Catalogue::may_want(const std::string& topic) const {
-  return !topic.starts_with("/cardan/") && rule_for(rules_.out, topic, {}) != nullptr;
+  return (!topic.starts_with("/cardan/") || topic == also_) && rule_for(rules_.out, topic, {}) != nullptr;
 }
 
 bool Catalogue::wants(const std::string& topic, const std::string& type) const {

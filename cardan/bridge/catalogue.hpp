@@ -23,8 +23,9 @@ class Catalogue : private detail::TopicWatchListener {
   /// Topics with a publication of Access::Owner whose rule does not say that it sends_owners(). Marked: the bridge
   /// knows whose receivers are other users, and keeps them from these. LeftOut: it does not know, so they do not leave.
   enum class Owners : std::uint8_t { Marked, LeftOut };
+  /// `also`: a topic of Cardan's own, below /cardan/, that the bridge sends if a rule does; the others never leave.
   /// Throws Error (Unavailable) if no run directory can be used. `rules` must outlive the catalogue.
-  explicit Catalogue(const Rules& rules, Owners owners = Owners::Marked);
+  explicit Catalogue(const Rules& rules, Owners owners = Owners::Marked, std::string also = {});
   Catalogue(const Catalogue&) = delete;
   Catalogue& operator=(const Catalogue&) = delete;
   ~Catalogue() override;
@@ -69,6 +70,7 @@ class Catalogue : private detail::TopicWatchListener {
   [[nodiscard]] bool is_held_back(const std::string& topic, const std::string& type, Access access) const;
 
   const Rules& rules_;
+  const std::string also_;
   Fd changed_;
   struct Present {
     LocalTopic topic{};

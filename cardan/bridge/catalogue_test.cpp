@@ -34,6 +34,18 @@ class CatalogueTest : public test::OwnRunDirectory {
   }
 };
 
+TEST_F(CatalogueTest, OneOfCardansOwnTopicsMayBeNamed) {
+  Publisher<Clock> own{Topic<Clock>{"/cardan/own", {}}}, named{Topic<Clock>{"/cardan/named", {}}};
+  Rules rules;
+  rules.out = {{}};
+  Catalogue catalogue(rules, Catalogue::Owners::Marked, "/cardan/named");
+  EXPECT_EQ(next(catalogue).topic.name, "/cardan/named");
+  EXPECT_TRUE(catalogue.changes().empty()) << "and no other";
+  rules.out = {{.exclude = {"/cardan/*"}}};
+  Catalogue strict(rules, Catalogue::Owners::Marked, "/cardan/named");
+  EXPECT_TRUE(strict.changes().empty()) << "a rule has to send it";
+}
+
 TEST_F(CatalogueTest, TopicsComeAndGoAsTheRulesSay) {
   Publisher<Clock> before{Topic<Clock>{"/wanted/before", {}}};
   Publisher<Clock> other{Topic<Clock>{"/unwanted", {}}};

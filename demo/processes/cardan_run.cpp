@@ -9,6 +9,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/config/json_text.hpp"
 #include "cardan/system/launcher/crash.hpp"
+#include "cardan/system/launcher/launcher_control.hpp"
 #include "demo/files.hpp"
 #include "demo/processes/cpu_seconds.hpp"
 
@@ -105,9 +106,13 @@ void CardanRun::run() {
     lines.emplace_back(line.text);
     if (lines.size() > kLastLines) lines.pop_front();
   };
-  notes_ = std::make_unique<Subscriber<Note>>(kNotes, SubscriberOptions{.domain = plan.configuration.domain});
+  const std::string domain = plan.configuration.domain;
+  notes_ = std::make_unique<Subscriber<Note>>(kNotes, SubscriberOptions{.domain = domain});
   supervisor_ = std::make_unique<launcher::Supervisor>(std::move(plan), launch);
-  static_cast<void>(supervisor_->run());
+  {
+    const launcher::LauncherControl control(*supervisor_, domain);  // `cardan view`, `top` and `component list` ask it
+    static_cast<void>(supervisor_->run());
+  }
   for (const launcher::ProcessStatus& status : supervisor_->processes())
     if (status.killed)
       fmt::print(stderr, "{} did not end within {} s and was killed\n", status.name,

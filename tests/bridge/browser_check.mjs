@@ -75,15 +75,37 @@ const canvas = (id) =>
     for (let i = 0; i < p.length; i += 4) { sum = (sum * 31 + p[i] + 3 * p[i + 1] + 7 * p[i + 2]) % 1000000007; if (colours.size < 64) colours.add(p[i] << 16 | p[i + 1] << 8 | p[i + 2]); }
     return {sum, colours: colours.size, width: c.width, height: c.height};
   })()`);
-const choose = (topic) => page.evaluate(`[...document.querySelectorAll("#list button")].find((b) => b.dataset.topic === "${topic}").click()`);
+const choose = (topic) => page.evaluate(`[...document.querySelectorAll("#list button[data-topic]")].find((b) => b.dataset.topic === "${topic}").click()`);
+
+/** The first screen: the system's state, and a card for each topic, with live pictures. */
+async function cards() {
+  await page.until('/brake: running, since/.test(document.getElementById("overview").textContent)');
+  await page.until('/2 of 2 processes run/.test(document.getElementById("overview").textContent)');
+  const of = (topic) => `[...document.querySelectorAll(".card")].find((card) => card.querySelector("[data-topic]").dataset.topic === "${topic}")`;
+  for (const topic of ["/camera", "/cloud"]) {
+    await page.until(`${of(topic)}.querySelector(".thumb-words").textContent === ""`);
+    await page.until(`(() => { const c = ${of(topic)}.querySelector("canvas"); const p = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; return p.some((n, i) => i % 4 !== 3 && n !== p[i % 4]); })()`);
+  }
+  await page.until(`(() => { const c = ${of("/camera")}.querySelector("canvas"); window.first ??= c.toDataURL(); return c.toDataURL() !== window.first; })()`);
+  await page.until(`/[µm]s \\/ /.test(${of("/distance")}.textContent)`); // the latency at its reader
+  for (const part of ["rate", "size", "lost", "sensors → 1"]) assert.ok((await page.evaluate(`${of("/distance")}.textContent`)).includes(part), part);
+  await shot("cards");
+  await page.select("#topics-as", "tree");
+  await page.until('document.querySelector("#topic-tree .leaf")');
+  assert.equal(await page.evaluate("location.hash"), "#topics&as=tree");
+  await page.select("#topics-as", "table");
+  await page.until('/Hz/.test(document.getElementById("table-rows").textContent)');
+  await page.select("#topics-as", "cards");
+}
 
 async function topics() {
-  await page.until('document.querySelectorAll("#list button").length >= 3');
+  await page.until('document.querySelectorAll("#list button[data-topic]").length >= 3');
+  await cards();
   await page.until('document.querySelector("#list").textContent.includes("Hz")');
   await page.key("/");
   assert.equal(await page.evaluate("document.activeElement.id"), "filter");
   await page.type("cloud");
-  assert.equal(await page.evaluate('document.querySelectorAll("#list button").length'), 1);
+  assert.equal(await page.evaluate('document.querySelectorAll("#list button[data-topic]").length'), 1);
   await page.key("ArrowDown");
   assert.equal(await page.evaluate("document.activeElement.dataset.topic"), "/cloud");
   await page.key("Enter");
@@ -121,7 +143,7 @@ async function cloud() {
 
 async function image() {
   await choose("/camera");
-  await page.until('!document.getElementById("image").hidden && document.getElementById("tree").textContent.includes("encoding")');
+  await page.until('!document.getElementById("image-part").hidden && document.getElementById("tree").textContent.includes("encoding")');
   const first = await canvas("image");
   assert.deepEqual([first.width, first.height], [640, 480]);
   assert.ok(first.colours > 8);
@@ -133,6 +155,24 @@ async function image() {
   await page.until('document.getElementById("image").width === 320');
   await page.select("#detail-size", "most");
   await page.until('document.getElementById("image").width === 640');
+  // Closer, from part to part, and back.
+  const width = () => page.evaluate('document.getElementById("image").getBoundingClientRect().width / document.getElementById("image-box").clientWidth');
+  await page.click("#image-in");
+  assert.ok((await width()) > 1.4);
+  await page.wheel("#image-box", -200);
+  await page.until('document.getElementById("image").getBoundingClientRect().width > 1.7 * document.getElementById("image-box").clientWidth');
+  const left = await page.evaluate('document.getElementById("image-box").scrollLeft');
+  await page.drag("#image-box", -60, 0);
+  assert.ok((await page.evaluate('document.getElementById("image-box").scrollLeft')) > left, "it moves");
+  await page.evaluate('document.getElementById("image-box").focus()');
+  await page.key("0");
+  assert.ok((await width()) <= 1.01);
+  await page.click("#detail-pause");
+  const still = (await canvas("image")).sum;
+  await new Promise((next) => setTimeout(next, 700));
+  assert.equal((await canvas("image")).sum, still, "it stands still");
+  await page.click("#detail-pause");
+  await page.until('document.getElementById("detail-pause").textContent === "Pause" && document.getElementById("silence").textContent === ""');
   await page.evaluate('document.querySelector("#tree details").open = false');
   await new Promise((next) => setTimeout(next, 600));
   assert.equal(await page.evaluate('document.querySelector("#tree details").open'), false, "it stays folded");
@@ -147,27 +187,49 @@ async function plots() {
   await page.until('document.getElementById("plot-field").options.length === 1');
   assert.equal(await page.evaluate('document.getElementById("plot-field").value'), "clock (s)");
   await page.click("#plot-add");
-  await page.until('Number(document.querySelector("#plot-list .number").textContent) > 1000');
+  const rows = 'document.querySelectorAll("#charts tbody tr")';
+  await page.until(`Number(${rows}[0].cells[3].textContent) > 1000 && ${rows}[0].cells[2].textContent === "s"`);
   await page.click("#plot-add");
   assert.equal(await text("plot-note"), "This line is there already.");
-  const latencies = await page.evaluate('document.getElementById("plot-topic").options[0].value');
-  assert.ok(latencies.includes("latencies"));
-  await page.select("#plot-topic", latencies);
-  await page.until('[...document.getElementById("plot-field").options].some((o) => o.value.endsWith(", 99 %"))');
+  assert.equal(await page.evaluate('document.getElementById("plot-topic").options[0].value'), "latencies");
+  await page.select("#plot-topic", "latencies");
+  await page.until('[...document.getElementById("plot-field").options].some((o) => o.value === "/distance, sensors → driving, 99 %")'); // no number of a process
+  await page.select("#plot-field", "/distance, sensors → driving, 99 %");
+  await page.select("#plot-side", "right");
   await page.click("#plot-add");
-  await page.until('document.querySelectorAll("#plot-list tr").length === 2 && document.querySelector("#plot-list tr:nth-child(2) .number").textContent !== ""');
+  await page.until(`${rows}.length === 2 && ${rows}[1].cells[3].textContent !== "" && ${rows}[1].cells[2].textContent === "ms"`);
+  await page.select("#plot-chart", "new");
+  await page.select("#plot-topic", "/distance");
+  await page.click("#plot-add");
+  await page.until('document.querySelectorAll(".chart").length === 2');
   await page.select("#plot-span", "10");
   await new Promise((next) => setTimeout(next, 3000));
   await shot("plots");
-  assert.ok((await canvas("plot")).colours > 3);
+  const drawing = '[...document.querySelectorAll(".chart-plot canvas")].map((c) => c.toDataURL()).join()';
+  assert.ok(await page.evaluate('[...document.querySelectorAll(".dygraph-axis-label-y2")].length > 0'), "a second axis");
+  // The values where the pointer is.
+  const { x, y } = await page.middle(".chart-plot");
+  await page.mouse("mouseMoved", { x, y }, { button: "none", buttons: 0 });
+  await page.until('/^[0-9:.]+$/.test(document.querySelector(".chart-units > span:nth-child(2)").textContent)');
+  await page.mouse("mouseMoved", { x, y: 5 }, { button: "none", buttons: 0 });
+  await page.until('document.querySelector(".chart-units > span:nth-child(2)").textContent === ""');
+  // A reload shows the same charts, and so does a link.
+  const [place, before] = [await page.evaluate("location.hash"), await page.evaluate('[...document.querySelectorAll(".chart")].map((c) => [...c.querySelectorAll("tbody tr")].map((r) => r.cells[1].textContent))')];
+  await page.call("Page.reload");
+  await page.until(`document.readyState === "complete" && ${rows}.length === 3`);
+  assert.deepEqual([await page.evaluate("location.hash"), await page.evaluate('[...document.querySelectorAll(".chart")].map((c) => [...c.querySelectorAll("tbody tr")].map((r) => r.cells[1].textContent))')], [place, before]);
+  await page.until(`[...${rows}].every((row) => row.cells[3].textContent !== "")`);
   await page.click("#plot-pause");
-  const held = (await canvas("plot")).sum;
+  const held = await page.evaluate(drawing);
   await new Promise((next) => setTimeout(next, 700));
-  assert.equal((await canvas("plot")).sum, held, "it stands still");
+  assert.equal(await page.evaluate(drawing), held, "it stands still");
   await page.click("#plot-pause");
   await page.until('document.getElementById("plot-pause").getAttribute("aria-pressed") === "false"');
-  await page.click("#plot-list tr:nth-child(2) button");
-  assert.equal(await page.evaluate('document.querySelectorAll("#plot-list tr").length'), 1);
+  await page.drag(".chart-plot", 80, 0);
+  await page.until('document.getElementById("plot-pause").getAttribute("aria-pressed") === "true"'); // what is looked at closely stands still
+  await page.click("#plot-pause");
+  await page.click("#charts tbody tr:nth-child(2) button");
+  assert.equal(await page.evaluate(`${rows}.length`), 2);
 }
 
 async function system() {
@@ -189,7 +251,7 @@ async function system() {
   await page.until(`document.getElementById("system-note").textContent === ${JSON.stringify(`${name} is now ${value + 1}.`)}`);
   assert.notEqual(least, "", "the example's parameter has bounds");
   await type(Number(least) - 1);
-  await page.until('document.getElementById("system-note").textContent.includes("was not changed")');
+  await page.until('/ was not changed: /.test(document.querySelector("#parameters .answer.bad").textContent)');
 }
 
 async function log(say) {
@@ -200,10 +262,12 @@ async function log(say) {
   assert.equal(await page.evaluate('document.querySelectorAll("#lines img, #lines script").length'), 0);
   assert.ok((await text("lines")).includes(HOSTILE));
   assert.ok((await text("lines")).includes("→ running"));
+  const count = (words) => page.evaluate(`[...document.querySelectorAll("#lines li")].filter((line) => line.textContent.includes("${words}")).length`);
+  assert.equal(await count("starting → running"), 1, "a change of the state is one line");
   await page.until('/cardan: .* runs after/.test(document.getElementById("lines").textContent)'); // the log of `cardan run`
-  const count = await page.evaluate('[...document.querySelectorAll("#lines li")].filter((line) => line.textContent.includes("runs after")).length');
+  const before = await count("runs after");
   await new Promise((next) => setTimeout(next, 2500));
-  assert.equal(await page.evaluate('[...document.querySelectorAll("#lines li")].filter((line) => line.textContent.includes("runs after")).length'), count, "each line is there once");
+  assert.equal(await count("runs after"), before, "each line is there once");
   const times = await page.evaluate('[...document.querySelectorAll("#lines li")].map((line) => line.textContent.slice(0, 12))');
   assert.deepEqual(times, times.toSorted().reverse(), "the newest first");
   await shot("log");

@@ -24,7 +24,7 @@ const says = (id, part) => page.until(`document.getElementById("${id}").textCont
 /** A number that changes with what a canvas shows. */
 const sumOf = (id) => `[...document.getElementById("${id}").toDataURL()].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 1000000007, 0)`;
 const picture = (id) => page.evaluate(sumOf(id));
-const buttons = '[...document.querySelectorAll("#list button")]';
+const buttons = '[...document.querySelectorAll("#list button[data-topic]")]';
 const choose = (topic) => page.evaluate(`${buttons}.find((b) => b.dataset.topic === "${topic}").click()`);
 const setFilter = (id, words) => page.evaluate(`(() => { const f = document.getElementById("${id}"); f.value = "${words}"; f.dispatchEvent(new Event("input")); })()`);
 
@@ -63,17 +63,29 @@ async function cloudOnAPhone() {
 
 async function list() {
   await page.until(`${buttons}.length >= 206`);
+  const wide = async () => {
+    const over = await page.evaluate('document.querySelector("#topics > section").scrollWidth - document.querySelector("#topics > section").clientWidth');
+    assert.ok(over <= 0, `long names break, nothing sticks out: ${over}`);
+  };
+  await page.click("#detail-close");
+  await shot("cards");
+  await wide();
+  await page.select("#topics-as", "tree");
+  await shot("tree");
+  await wide();
+  await page.evaluate('[...document.querySelectorAll("#topic-tree summary")].find((s) => s.textContent === "crowd/").click()');
+  await page.until('[...document.querySelectorAll("#topic-tree details:not([open])")].length === 1');
+  await page.select("#topics-as", "table");
   await page.click('[data-sort="hz"]');
-  await page.until(`${buttons}[0].dataset.topic === "/fast" && document.querySelector("#list .number").textContent.length > 6`);
+  await page.until(`${buttons}[0].dataset.topic === "/fast" && document.querySelector("#table-rows .number").textContent.length > 6`);
   assert.equal(await page.evaluate('document.querySelector(\'[data-sort="hz"]\').parentElement.getAttribute("aria-sort")'), "descending");
   await page.click('[data-sort="topic"]');
   await page.until(`${buttons}[0].dataset.topic.startsWith("/a_very")`);
-  const wide = await page.evaluate('document.querySelector("#topics > section").scrollWidth - document.querySelector("#topics > section").clientWidth');
-  assert.ok(wide <= 0, `long names break, nothing sticks out: ${wide}`);
+  await wide();
   await choose("/crowd/199");
   await page.until('document.getElementById("tree").textContent.includes("data: ")');
   await says("facts", "Hz here");
-  assert.equal(await page.evaluate("location.hash"), `#topics=${encodeURIComponent("/crowd/199")}`);
+  assert.equal(await page.evaluate("location.hash"), `#topics=${encodeURIComponent("/crowd/199")}&as=table`);
   await shot("list");
   await choose("/fast");
   await page.until('Number(/([0-9]+) Hz here/.exec(document.getElementById("facts").textContent)?.[1]) > 500');
@@ -86,7 +98,7 @@ async function list() {
 async function asksForNothing() {
   await page.evaluate('(() => { window.sent = []; const send = WebSocket.prototype.send; WebSocket.prototype.send = function (text) { window.sent.push(text); return send.call(this, text); }; })()');
   await choose("/camera");
-  await page.until('!document.getElementById("image").hidden');
+  await page.until('!document.getElementById("image-part").hidden');
   await page.click("#show-log");
   assert.ok(await page.evaluate('JSON.parse(window.sent.at(-1)).op === "unsubscribe" || window.sent.some((t) => JSON.parse(t).op === "unsubscribe")'), "a picture that nobody sees is not asked for");
   const count = await page.evaluate("window.sent.length");
@@ -103,19 +115,30 @@ async function plots() {
     await page.until('document.getElementById("plot-field").value === "data"');
     await page.click("#plot-add");
   }
-  await page.until('document.querySelector("#plot-list .number").textContent === "NaN"');
-  await page.until('document.querySelectorAll("#plot-list tr:nth-child(1) .number")[2].textContent === "1.7e+308"');
-  await page.until('Number(document.querySelectorAll("#plot-list tr:nth-child(2) .number")[2].textContent) > 3000');
+  const cells = (row) => `document.querySelectorAll("#charts tbody tr")[${row}].cells`;
+  await page.until(`${cells(0)}[3].textContent === "NaN"`);
+  await page.until(`${cells(0)}[5].textContent === "1.7e+308"`);
+  await page.until(`Number(${cells(1)}[5].textContent) > 3000`);
   await shot("plots-odd");
-  await page.click("#plot-list tr:nth-child(1) button");
+  await page.click("#charts tbody tr:nth-child(1) button");
+  const drawing = '[...document.querySelectorAll(".chart-plot canvas")].map((c) => c.toDataURL()).join()';
   for (const scale of ["log", "linear"]) {
     await page.click("#plot-pause");
-    const before = await picture("plot");
-    await page.select("#plot-scale", scale);
-    assert.notEqual(await picture("plot"), before, scale);
+    const before = await page.evaluate(drawing);
+    await page.select(".chart select", scale);
+    assert.notEqual(await page.evaluate(drawing), before, scale);
     if (scale === "log") await shot("plots-log");
     await page.click("#plot-pause");
   }
+  // A link that somebody else made: text stays text, and what is too much is left out.
+  const link = "#plots&span=10" + ("&chart=log" + "&left=/fast data&left=/camera x&left=/nobody <img src=x onerror=hit()>".repeat(9)).repeat(30);
+  await page.evaluate(`location.hash = ${JSON.stringify(link)}`);
+  await page.until('document.querySelectorAll(".chart").length === 6');
+  await page.until(`Number(${cells(0)}[5].textContent) > 3000`);
+  assert.equal(await page.evaluate('document.querySelectorAll("#charts img").length'), 0);
+  await page.until('document.getElementById("plot-note").textContent.includes("/camera has no numbers")');
+  await page.evaluate('location.hash = "#plots"');
+  await page.until('document.querySelectorAll(".chart").length === 0');
 }
 
 async function graph() {
@@ -144,7 +167,7 @@ async function graph() {
   assert.deepEqual(await page.evaluate('[...new Set([...document.getElementById("connections").rows].map((row) => row.cells[0].textContent))]'), ["/camera"]);
   await page.click('#drawing [data-node="topic /camera"]');
   await page.click("#graph-open");
-  await page.until('!document.getElementById("image").hidden && document.getElementById("name").textContent === "/camera"');
+  await page.until('!document.getElementById("image-part").hidden && document.getElementById("name").textContent === "/camera"');
   await page.evaluate('location.hash = "graph"');
   await page.until('!document.getElementById("graph").hidden');
   await setFilter("graph-filter", "nothing has this name");
@@ -179,7 +202,7 @@ async function comings(crowd, bridge, again) {
   await says("silence", "Nobody publishes this topic now. This is its last message.");
   assert.ok((await text("tree")).includes("data: "), "which stays");
   await choose("/camera");
-  await page.until('!document.getElementById("image").hidden');
+  await page.until('!document.getElementById("image-part").hidden');
   bridge.kill("SIGKILL");
   await says("state", "not connected");
   assert.equal(await text("none"), "Not connected to the bridge.");

@@ -420,16 +420,6 @@ class Foxglove(FoxgloveCase):
         self.assertEqual(publishers[0]["topic"], "/camera")
         self.assertGreater(publishers[0]["published"], 0)
 
-    def test_view_says_where_its_page_is(self):
-        view = self.start("cardan", "view", "--port", 0, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.assertRegex(view.stderr.readline(), r"http://127\.0\.0\.1:[1-9]\d*, 0 clients")
-        view.send_signal(signal.SIGINT)
-        self.assertEqual(view.wait(LONG), 0)
-        bridge = self.bridge()
-        view = self.start("cardan", "view", "--port", bridge.port, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.assertIn("choose another --port", view.stderr.read())
-        self.assertEqual(view.wait(LONG), 1)
-
     @unittest.skipUnless(shutil.which("node"), "node is not here")
     def test_the_page_decodes_as_rosbags_does(self):
         """cdr.js against PyPI's rosbags, for types with texts, lists and messages in messages."""

@@ -22,6 +22,17 @@ async function open(port, folder) {
   const { window } = dom;
   const drawn = [];
   window.HTMLCanvasElement.prototype.getContext = () => ({ drawImage: (image) => drawn.push(image) });
+  // A browser runs a library's script; here it is a module of node.
+  const append = window.document.head.append.bind(window.document.head);
+  window.document.head.append = async (...all) => {
+    for (const one of all.filter(({ tagName }) => tagName === "SCRIPT")) {
+      const path = join(folder, `${one.src.replace(/\W/g, "_")}.cjs`);
+      writeFileSync(path, await (await served(one.src)).text());
+      window[one.src.endsWith("dagre.js") ? "dagre" : "Dygraph"] = require(path);
+      one.onload();
+    }
+    append(...all.filter(({ tagName }) => tagName !== "SCRIPT"));
+  };
   const served = globalThis.fetch;
   Object.assign(globalThis, {
     window,
@@ -35,6 +46,11 @@ async function open(port, folder) {
     },
     ResizeObserver: class {
       observe() {}
+    },
+    // Nothing is in sight: cards ask for no pictures.
+    IntersectionObserver: class {
+      observe() {}
+      disconnect() {}
     },
     // A browser decodes the picture; here it is looked at as it came.
     createImageBitmap: async (blob) => ({ width: 320, height: 240, bytes: Buffer.from(await blob.arrayBuffer()), close() {} }),
@@ -61,12 +77,17 @@ await withPrograms(programs, async ({ start, folder }) => {
   const { window, drawn, pixels } = await open(bridge.port, folder);
   const $ = (id) => window.document.getElementById(id);
   const key = (name) => window.document.dispatchEvent(new window.KeyboardEvent("keydown", { key: name, cancelable: true }));
-  const topics = () => [...$("list").querySelectorAll("button")].map((button) => button.textContent);
+  const buttons = () => [...$("list").querySelectorAll("button[data-topic]")];
+  const topics = () => buttons().map((button) => button.textContent);
+  const figures = (topic) => buttons().find((button) => button.dataset.topic === topic).closest(".card").querySelector("dl").textContent;
 
   await until(() => topics().join() === "/camera,/cloud");
   assert.equal($("state").textContent, "connected");
-  await until(() => /^\d.* Hz$/.test($("list").rows[0].cells[2].textContent));
-  assert.match($("list").rows[0].cells[3].textContent, /B$/);
+  await until(() => /rate\d.* Hz/.test(figures("/camera")));
+  await until(() => /size23[0-9] kB/.test(figures("/camera")));
+  for (const part of ["latencyno reader", "frombridge_sensors"]) assert.ok(figures("/camera").includes(part), part);
+  await until(() => /\d of 2 topics|2 topics, .*B\/s/.test($("overview").textContent));
+  assert.ok($("overview").textContent.includes("nothing is lost"));
 
   key("/");
   assert.equal(window.document.activeElement, $("filter"));
@@ -81,7 +102,7 @@ await withPrograms(programs, async ({ start, folder }) => {
   window.document.activeElement.click();
   await until(() => drawn.length > 2 && $("tree").textContent.includes("encoding"));
   assert.deepEqual([...drawn.at(-1).bytes.subarray(0, 2)], [0xff, 0xd8], "a JPEG");
-  assert.deepEqual([$("image").width, $("image").height, $("image").hidden], [320, 240, false]);
+  assert.deepEqual([$("image").width, $("image").height, $("image-part").hidden], [320, 240, false]);
   // What a bridge without libjpeg sends is drawn pixel by pixel: blue, green, red.
   const raw = { encoding: "bgr8", width: 2, height: 1, step: 6, data: Uint8Array.of(1, 2, 3, 4, 5, 6) };
   assert.deepEqual([...pixels(raw).rgba], [3, 2, 1, 255, 6, 5, 4, 255]);
@@ -96,9 +117,26 @@ await withPrograms(programs, async ({ start, folder }) => {
   await until(() => stamp() !== before || $("tree").textContent !== before);
   assert.equal($("tree").querySelector("details").open, false, "it stays folded");
 
-  [...$("list").querySelectorAll("button")].find((button) => button.textContent === "/cloud").click();
+  // It stands still, and goes on.
+  $("detail-pause").click();
+  const [still, count] = [stamp(), drawn.length];
+  await new Promise((next) => setTimeout(next, 500));
+  assert.deepEqual([stamp(), drawn.length, $("silence").textContent], [still, count, "Paused: newer messages are not shown."]);
+  $("detail-pause").click();
+  await until(() => drawn.length > count && stamp() !== still);
+
+  for (const way of ["tree", "table"]) {
+    $("topics-as").value = way;
+    $("topics-as").dispatchEvent(new window.Event("change"));
+    assert.deepEqual(topics(), way === "tree" ? ["camera", "cloud"] : ["/camera", "/cloud"]);
+    assert.ok(window.location.hash.endsWith(`&as=${way}`), "the address keeps it");
+  }
+  $("topics-as").value = "cards";
+  $("topics-as").dispatchEvent(new window.Event("change"));
+
+  buttons().find((button) => button.textContent === "/cloud").click();
   await until(() => $("tree").textContent.includes("point_step: 16"));
-  assert.equal($("image").hidden, true);
+  assert.equal($("image-part").hidden, true);
   assert.ok($("tree").textContent.includes("fields ("));
 
   $("show-graph").click();
@@ -107,6 +145,7 @@ await withPrograms(programs, async ({ start, folder }) => {
   await until(() => $("drawing").textContent.includes("CPU"));
   assert.ok($("drawing").textContent.includes(`bridge_sensors (${sensors.process.pid})`));
   assert.ok($("drawing").querySelectorAll("path").length >= 2);
+  assert.ok(!$("connections").textContent.includes("undefined"));
 
   bridge.process.kill("SIGKILL");
   await until(() => $("state").textContent.startsWith("not connected"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of the command look at. Obeys lines on standard input, answers each with one line:
-//   publish N · run HZ · pause · subscribe · take · exclusive · open · status · end (the publishers only); ends with
-//   its input.
+//   publish N · run HZ · pause · subscribe · take · exclusive · open · log · status · end (the publishers only); ends
+//   with its input.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -47,6 +47,8 @@ const cardan::Topic<cardan::Image> kImage{"/test/image", {.max_bytes = 64 * 48 *
 const cardan::Topic<Own> kOwn{"/test/own", {.max_bytes = 4096, .depth = 8}};
 const cardan::Topic<Own> kOnly{"/test/only", {.max_bytes = 4096, .exclusive = true}};
 const cardan::Topic<False> kOpen{"/test/open", {.access = cardan::Access::Everyone}};
+/// Under the name of `cardan run`'s log.
+const cardan::Topic<Own> kNoLog{"/cardan/log", {.max_bytes = 4096}};
 const cardan::Topic<Wide> kWide{"/test/wide", {}};
 
 class Publishers {
@@ -84,7 +86,7 @@ class Publishers {
 int main() {
   auto publishers = std::make_unique<Publishers>();
   std::optional<cardan::Subscriber<Own>> subscriber;
-  std::optional<cardan::Publisher<Own>> exclusive;
+  std::optional<cardan::Publisher<Own>> exclusive, no_log;
   std::optional<cardan::Publisher<False>> open;
   std::atomic<bool> running{false};
   std::thread runner;
@@ -131,6 +133,9 @@ int main() {
       say("done");
     } else if (order == "open") {
       open.emplace(kOpen);
+      say("done");
+    } else if (order == "log") {
+      no_log.emplace(kNoLog);
       say("done");
     } else if (order == "status") {
       say(publishers->status());

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "apps/bridge/bridge_program.hpp"
+#include "apps/bridge/foxglove/open_page.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #ifdef CARDAN_HAS_RECORD_COMMANDS
 #include "apps/bag/max_chunk.hpp"
@@ -30,7 +32,36 @@ struct FoxgloveOptions {
   std::vector<std::string> origins, hosts, more, recordings;
   bool set_parameters = false;
   bool view = false;  ///< it is `cardan view`
+  bool open = false;  ///< the page, in this user's browser
 };
+
+constexpr const char* kBridgeExamples = R"(Examples:
+  cardan bridge foxglove                              then open ws://127.0.0.1:8765 in Foxglove or Lichtblick
+  cardan bridge foxglove --rate 10 --topic '/camera/*'
+  cardan bridge foxglove --in /cmd_vel                clients may publish /cmd_vel
+  cardan bridge foxglove --origin https://app.foxglove.dev
+  ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
+
+`cardan view` is the same, with the address of a page of its own for a browser. Clients of other users and computers do
+not get topics of access 'owner', unless --topic or a rule names them in full, or with --owner. A slow client gets the newest messages; it delays nobody.)";
+
+constexpr const char* kViewExamples = R"(Examples:
+  cardan view                                         then open http://127.0.0.1:8765 in a browser
+  cardan view --open                                  opens it
+  cardan view --topic '/camera/*' --rate 10           these topics alone, at most 10 messages a second
+  cardan view --set-parameters                        the page may change parameters of components
+  cardan view --port 0                                any port that is free, for a second page
+  ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port; there: cardan view
+
+The page shows a card for each topic, messages, pictures and point clouds, plots, the system's state, its log and the
+graph. Its address keeps what it shows, as a link. Foxglove and Lichtblick connect to the same port.)";
+
+/// Where a browser of this computer finds the page.
+std::string page_address(const std::string& address, std::uint16_t port) {
+  const std::string host = address == "0.0.0.0" ? "127.0.0.1" : address == "::" ? "::1" : address;
+  return host.find(':') == std::string::npos ? fmt::format("http://{}:{}/", host, port)
+                                             : fmt::format("http://[{}]:{}/", host, port);
+}
 
 std::string network_of(const bridge::Rules& rules) {
   return rules.network.empty() ? fmt::format("foxglove:{}", rules.foxglove.port) : rules.network;
@@ -78,18 +109,9 @@ std::unique_ptr<bridge::foxglove::Playback> playback_of(const FoxgloveOptions& o
 BridgeProgram foxglove_program(FoxgloveOptions& o) {
   return {
       .name = "foxglove",
-      .description = "Show topics in Foxglove, Lichtblick and a browser",
-      .examples = R"(Examples:
-  cardan bridge foxglove                              then open ws://127.0.0.1:8765 in Foxglove or Lichtblick
-  cardan bridge foxglove --rate 10 --topic '/camera/*'
-  cardan bridge foxglove --in /cmd_vel                clients may publish /cmd_vel
-  cardan bridge foxglove --origin https://app.foxglove.dev
-  cardan view drive.mcap                              a recording, with a timeline; also a folder of files
-  cardan view --set-parameters                        the page may change parameters of components
-  ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
-
-`cardan view` is the same, with the address of a page of its own for a browser. Clients of other users and computers do
-not get topics of access 'owner', unless --topic or a rule names them in full, or with --owner. A slow client gets the newest messages; it delays nobody.)",
+      .description = o.view ? "Show topics, images, plots, the system and the graph in a browser"
+                            : "Show topics in Foxglove, Lichtblick and a browser",
+      .examples = o.view ? kViewExamples : kBridgeExamples,
       .add =
           [&o](CLI::App& app) {
             app.add_option("--address", o.address, "Address to listen on (default: 127.0.0.1, this computer alone)");
@@ -109,6 +131,7 @@ not get topics of access 'owner', unless --topic or a rule names them in full, o
 #ifdef CARDAN_HAS_RECORD_COMMANDS
             add_max_chunk(&app);
 #endif
+            if (o.view) app.add_flag("--open", o.open, "Open the page in this user's browser");
           },
       .prepare = [&o](BridgeOptions& options) { sort_files(o, options); },
       .make =
@@ -119,8 +142,14 @@ not get topics of access 'owner', unless --topic or a rule names them in full, o
             if (o.set_parameters) rules.foxglove.set_parameters = true;
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
             rules.foxglove.hosts.insert(rules.foxglove.hosts.end(), o.hosts.begin(), o.hosts.end());
-            return std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view,
-                                                                      playback_of(o, rules));
+            auto made = std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view,
+                                                                              playback_of(o, rules));
+            if (o.open) {
+              const std::string address = page_address(rules.foxglove.address, made->port());
+              if (const std::string why = open_in_browser(address); !why.empty())
+                warn(fmt::format("--open: {} — open {} yourself", why, address));
+            }
+            return made;
           },
       .network = network_of};
 }

@@ -9,8 +9,7 @@
 
 #include "cardan/bridge/dds/diagnostics.hpp"
 #include "cardan/bridge/dds/names.hpp"
-#include "cardan/messages/cdr_writer.hpp"
-#include "cardan/messages/header.hpp"
+#include "cardan/bridge/log_line.hpp"
 #include "cardan/record/ros2_form.hpp"
 
 namespace cardan::bridge::dds {
@@ -22,36 +21,6 @@ constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out 
 constexpr std::uint32_t kDiagnosticsDepth = 10;
 constexpr std::uint32_t kRosoutDepth = 100;  ///< lines that a late reader gets
 constexpr int kLinesAtOnce = 32;
-
-constexpr const char* kLogType = "rcl_interfaces/msg/Log";
-constexpr const char* kLogDefinition =
-    "builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\n"
-    "================================================================================\nMSG: builtin_interfaces/Time\n"
-    "int32 sec\nuint32 nanosec\n";
-
-/// rcl_interfaces/msg/Log
-std::uint8_t level_in_ros(LogLevel level) {
-  constexpr std::uint8_t kDebug = 10, kInfo = 20, kWarn = 30, kError = 40;
-  if (level == LogLevel::Error) return kError;
-  if (level == LogLevel::Debug) return kDebug;
-  return level == LogLevel::Warning ? kWarn : kInfo;
-}
-
-std::vector<std::byte> rosout_line(const LogMessage& line) {
-  std::vector<std::byte> bytes;
-  std::vector<std::byte> unused;
-  CdrWriter out(bytes, unused, nullptr);
-  const RosTime time = RosTime::from(line.stamp);
-  out.number(time.sec);
-  out.number(time.nanosec);
-  out.number(level_in_ros(line.level));
-  out.string(line.component.empty() ? line.process.view() : line.component.view());
-  out.string(std::string_view(line.text.data(), line.text.size()));
-  out.string("");
-  out.string("");
-  out.number(std::uint32_t{0});
-  return bytes;
-}
 
 std::string node_path(const DdsRules& rules) {
   return (rules.node_namespace == "/" ? std::string() : rules.node_namespace) + "/" + rules.node;
@@ -75,15 +44,15 @@ RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::sh
            {.topic = path, .beyond = path, .type = "rcl_interfaces/srv/" + std::string(one.type)}});
     }
   if (rules.dds.rosout) {
-    rosout_.emplace(participant, *dds_topic_of("/rosout"), *dds_type_of(kLogType),
+    rosout_.emplace(participant, *dds_topic_of("/rosout"), *dds_type_of(kRosLogType),
                     EndpointQos{.reliable = true,
                                 .transient_local = true,
                                 .depth = kRosoutDepth,
-                                .type_hash = record::ros_type_hash(kLogType, kLogDefinition)});
+                                .type_hash = record::ros_type_hash(kRosLogType, kRosLogDefinition)});
     Topic<LogMessage> topic = kLog;
     topic.options.access = rules.access;
     log_.emplace(topic, SubscriberOptions{.domain = rules.domain, .background = true});
-    rosout_report_ = {.topic = kLog.name, .beyond = "/rosout", .type = kLogType};
+    rosout_report_ = {.topic = kLog.name, .beyond = "/rosout", .type = kRosLogType};
   }
   if (rules.dds.diagnostics) {
     diagnostics_.emplace(participant, *dds_topic_of("/diagnostics"), *dds_type_of(kDiagnosticsType),
@@ -105,7 +74,7 @@ bool RosHabits::carry_log() {
     rosout_report_.counts.lost += line.missed();
     std::size_t size = 0;
     try {
-      std::vector<std::byte> bytes = rosout_line(*line);
+      std::vector<std::byte> bytes = ros_log_line(view_of(*line));
       const std::size_t all = bytes.size();
       if (rosout_->send(std::move(bytes))) size = all;
     } catch (const std::bad_alloc&) {  // this line is lost

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <tuple>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
+#include "cardan/bridge/foxglove/log_channel.hpp"
 #include "cardan/bridge/foxglove/page.hpp"
+#include "cardan/bridge/log_line.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
@@ -67,16 +70,6 @@ TopicReport report_of(const Channel& c) {
           .note = c.trouble};
 }
 
-TopicReport report_of(const Incoming& i) {
-  return {.topic = i.topic.name(),
-          .beyond = i.topic.beyond(),
-          .type = i.topic.type().message_type().name,
-          .in = true,
-          .receivers = i.topic.subscribers(),
-          .counts = i.topic.counts(),
-          .note = i.topic.note()};
-}
-
 }  // namespace
 
 FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first, std::unique_ptr<Playback> playback)
@@ -85,7 +78,7 @@ FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first
       network_(std::move(network)),
       session_(fmt::format("{}-{}", ::getpid(), wall_now())),
       page_first_(page_first),
-      catalogue_(rules_),
+      catalogue_(rules_, Catalogue::Owners::Marked, kLog.name),
       server_(std::make_unique<SocketServer>(server_options(rules_.foxglove), static_cast<Application&>(*this))),
       inquirer_(std::make_unique<Inquirer>(rules_)),
       shaper_(std::make_unique<Shaper>()) {
@@ -132,6 +125,8 @@ void FoxgloveBridge::look_at_changes() {
 
 void FoxgloveBridge::add(const Catalogue::Change& change) {
   const LocalTopic& topic = change.topic;
+  const bool log = is_log(topic);
+  if (topic.name == kLog.name && !log) return;
   const TopicRule& rule = *change.rule;
   const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
   // One that is being taken, those that wait, those that clients get by reference, one that gets another shape, and of
@@ -146,8 +141,10 @@ void FoxgloveBridge::add(const Catalogue::Change& change) {
   try {
     OutgoingTopic out(topic, rule, options);
     ChannelInfo info{.id = id, .topic = out.beyond(), .type = topic.type, .schema = topic.schema};
+    if (log) std::tie(info.type, info.schema) = std::pair(kRosLogType, kRosLogDefinition);
     Channel& channel = channels_.try_emplace(id, std::move(info), std::move(out)).first->second;
-    channel.depth = depth;
+    channel.depth = log ? kKeptLogLines : depth;
+    channel.is_log = log;
     channel.is_owners = change.is_owners;
     channel.is_clock = !playback_ && topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
     by_name_[topic.name] = id;
@@ -259,6 +256,11 @@ void FoxgloveBridge::pump(Channel& channel) {
         channel.out.thinned();
         continue;
       }
+      if (channel.is_log) frame = log_frame(*frame);
+      if (!frame) {
+        channel.out.refused();
+        continue;
+      }
       deliver(channel, std::move(frame));
     } catch (const std::bad_alloc&) {
       channel.out.lost();
@@ -289,23 +291,12 @@ void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
     if (const auto time = time_of_clock(*frame))
       for (auto& [number, viewer] : viewers_)
         if (viewer->wants_time(channel)) viewer->time(*time);
-  if (channel.out.rule().latched.value_or(false)) {
+  if (channel.is_log || channel.out.rule().latched.value_or(false)) {
     channel.latched.push_back(frame);
     if (channel.latched.size() > channel.depth) channel.latched.pop_front();
   } else if (playback_) {
     keep_for_a_pause(channel, frame);
   }
-}
-
-// ---- what clients publish
-
-void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
-  if (--incoming.clients != 0) return;
-  try {
-    keep(report_of(incoming));
-  } catch (const std::bad_alloc&) {  // the topic goes all the same
-  }
-  incoming_.erase(incoming_.find(incoming.topic.name()));
 }
 
 // ---- clients

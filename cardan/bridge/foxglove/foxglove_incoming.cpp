@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients may publish.
+// The topics that clients publish.
 #include <fmt/format.h>
 
+#include <new>
 #include <utility>
 
 #include "cardan/base/error.hpp"
@@ -21,6 +22,16 @@ std::string full_type(const std::string& type) {
 }
 
 }  // namespace
+
+TopicReport report_of(const Incoming& incoming) {
+  return {.topic = incoming.topic.name(),
+          .beyond = incoming.topic.beyond(),
+          .type = incoming.topic.type().message_type().name,
+          .in = true,
+          .receivers = incoming.topic.subscribers(),
+          .counts = incoming.topic.counts(),
+          .note = incoming.topic.note()};
+}
 
 Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string& why) {
   constexpr std::size_t kLongestName = 255;
@@ -67,6 +78,15 @@ Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string&
     why = fmt::format("'{}' may not come in: {}", shown, e.what());
     return nullptr;
   }
+}
+
+void FoxgloveBridge::unadvertise(Incoming& incoming) noexcept {
+  if (--incoming.clients != 0) return;
+  try {
+    keep(report_of(incoming));
+  } catch (const std::bad_alloc&) {  // the topic goes all the same
+  }
+  incoming_.erase(incoming_.find(incoming.topic.name()));
 }
 
 }  // namespace cardan::bridge::foxglove

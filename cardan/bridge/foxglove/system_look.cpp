@@ -19,8 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kKeptChanges = 32;
-constexpr std::size_t kKeptLines = 200, kKeptLineBytes = 64 << 10;  ///< of the log; the page gets all each second
-constexpr std::size_t kMostProblems = 16;                           ///< of processes that do not answer
+constexpr std::size_t kMostProblems = 16;  ///< of processes that do not answer
 
 std::string system_dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -72,19 +71,6 @@ json component_json(const host::ComponentReport& c) {
   return {{"name", c.name},         {"class", c.class_name}, {"process", c.process},
           {"pid", c.pid},           {"state", "running"},    {"restarts", c.restarts},
           {"callbacks", callbacks}, {"outputs", outputs},    {"parameters", parameters}};
-}
-
-const char* level_name(LogLevel level) {
-  switch (level) {
-    case LogLevel::Debug:
-      return "debug";
-    case LogLevel::Warning:
-      return "warning";
-    case LogLevel::Error:
-      return "error";
-    default:
-      return "info";
-  }
 }
 
 const char* state_name(config::State state) {
@@ -205,40 +191,8 @@ void SystemWatch::take_states() {
   }
 }
 
-void SystemWatch::add_line(LogLine line) {
-  line.number = ++last_line_;
-  line_bytes_ += line.text.size();
-  lines_.push_back(std::move(line));
-  while (lines_.size() > kKeptLines || (line_bytes_ > kKeptLineBytes && lines_.size() > 1)) {
-    line_bytes_ -= lines_.front().text.size();
-    lines_.pop_front();
-  }
-}
-
-void SystemWatch::take_log() {
-  if (!log_) {
-    log_ = std::make_unique<Subscriber<LogMessage>>(kLog, SubscriberOptions{.domain = domain_});
-    began_ns_ = wall_now();
-  }
-  for (std::size_t i = 0; i < kKeptLines; ++i) {
-    const Sample<LogMessage> line = log_->take();
-    if (!line) break;
-    if (const std::uint64_t missed = line.missed(); missed != 0 && last_line_ != 0)
-      add_line({.wall_ns = line->stamp,
-                .level = level_name(LogLevel::Warning),
-                .process = "page",
-                .text = fmt::format("{} lines of the log came while no page read it, or too fast for it", missed)});
-    add_line({.wall_ns = line->stamp,
-              .level = level_name(line->level),
-              .process = std::string(std::string_view(line->process)),
-              .component = std::string(std::string_view(line->component)),
-              .text = std::string(line->text.data(), std::min<std::size_t>(line->text.size(), kMostLogText))});
-  }
-}
-
 std::string SystemWatch::json(host::ControlClient& control) {
   take_states();
-  take_log();
   nlohmann::json all = system_json(control.components(), control.launchers());
   all["changes"] = nlohmann::json::array();
   for (const Change& c : changes_)
@@ -247,15 +201,6 @@ std::string SystemWatch::json(host::ControlClient& control) {
                               {"previous", c.previous},
                               {"reason", c.reason},
                               {"wall_ms", c.wall_ns / 1'000'000}});
-  all["log_began"] = began_ns_ / 1'000'000;
-  all["log"] = nlohmann::json::array();
-  for (const LogLine& line : lines_)
-    all["log"].push_back({{"number", line.number},
-                          {"wall_ms", line.wall_ns / 1'000'000},
-                          {"level", line.level},
-                          {"process", line.process},
-                          {"component", line.component},
-                          {"text", line.text}});
   return system_dump(all);
 }
 

@@ -11,7 +11,6 @@
 #include "cardan/bridge/foxglove/protocol.hpp"
 #include "cardan/bridge/rules.hpp"
 #include "cardan/system/host/control_client.hpp"
-#include "cardan/system/launcher/log_topic.hpp"
 #include "cardan/system/launcher/state_topic.hpp"
 #include "cardan/transport/observer_report.hpp"
 #include "cardan/transport/subscriber.hpp"
@@ -40,7 +39,7 @@ class LatencyHistory {
 
 [[nodiscard]] Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& history);
 
-/// The components, processes and parameters of what `cardan run` runs, its state and its log, for the page.
+/// The components, processes and parameters of what `cardan run` runs, and its state, for the page.
 /// Thread safety: one thread.
 class SystemWatch {
  public:
@@ -50,7 +49,6 @@ class SystemWatch {
 
  private:
   void take_states();
-  void take_log();
 
   std::string domain_;
   std::unique_ptr<Subscriber<SystemState>> states_;
@@ -59,17 +57,6 @@ class SystemWatch {
     std::int64_t wall_ns = 0;
   };
   std::deque<Change> changes_;  ///< the last ones
-  std::unique_ptr<Subscriber<LogMessage>> log_;
-  struct LogLine {
-    std::uint64_t number = 0;  ///< from 1
-    std::int64_t wall_ns = 0;
-    std::string level{}, process{}, component{}, text{};
-  };
-  void add_line(LogLine line);
-  std::deque<LogLine> lines_;  ///< the last ones
-  std::size_t line_bytes_ = 0;
-  std::uint64_t last_line_ = 0;
-  std::int64_t began_ns_ = 0;  ///< wall clock; tells the numbers of one bridge from those of the next
 };
 
 /// The text of what was found. Any thread; does not block.

@@ -39,6 +39,7 @@ struct Channel {
   std::size_t depth = 1;   ///< large messages that wait for a client
   bool is_owners = false;  ///< clients of other users do not get it
   bool is_clock = false;
+  bool is_log = false;         ///< of `cardan run`
   std::int64_t opened_ns = 0;  ///< steady clock
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};
@@ -56,6 +57,9 @@ struct Incoming {
   std::size_t max_bytes;
   std::size_t clients = 0;
 };
+
+/// For the bridge's report. Any thread; does not block.
+[[nodiscard]] TopicReport report_of(const Incoming& incoming);
 
 /// What the clients share: the bridge.
 class Hub {

@@ -22,7 +22,7 @@ const DEEPEST = 32;
 
 const short = (name) => name.replace("/msg/", "/");
 
-/** {root, types: name → [{type, name, list: null | "sequence" | count}]} */
+/** {root, types: name → [{type, name, list: null | "sequence" | count, comment}]} */
 export function parseSchema(name, text) {
   const types = new Map([
     ["builtin_interfaces/Time", parseFields("int32 sec\nuint32 nanosec")],
@@ -43,7 +43,8 @@ function parseFields(text) {
     const found = FIELD.exec(line.replace(/#.*$/, "").trim());
     if (!found || found[7].startsWith("=")) continue; // empty, or a constant
     const [, type, , brackets, most, count, name] = found;
-    fields.push({ type, name, list: !brackets ? null : most || count === "" ? "sequence" : Number(count) });
+    const comment = line.includes("#") ? line.slice(line.indexOf("#") + 1) : "";
+    fields.push({ type, name, list: !brackets ? null : most || count === "" ? "sequence" : Number(count), comment });
   }
   return fields;
 }

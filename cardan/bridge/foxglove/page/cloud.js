@@ -55,6 +55,7 @@ export function matrixOf({ yaw, pitch, distance, centre }, aspect) {
 export class CloudView {
   #gl;
   #count = 0;
+  #boxCount = 0;
   #range = [0, 1];
   #fits = false;
   #places = {};
@@ -97,14 +98,15 @@ export class CloudView {
     const lines = [];
     for (let i = -GRID; i <= GRID; ++i) lines.push(i, -GRID, 0, 0, i, GRID, 0, 0, -GRID, i, 0, 0, GRID, i, 0, 0);
     this.points = gl.createBuffer();
+    this.boxes = gl.createBuffer();
     this.grid = gl.createBuffer();
     this.gridCount = lines.length / 4;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.grid);
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(lines), gl.STATIC_DRAW);
   }
 
-  /** x, y, z and a number for the colour, of each point. */
-  show(numbers) {
+  /** x, y, z and a number for the colour, of each point. `lines`: the same of their ends, as edgesOf() of boxes.js. */
+  show(numbers, lines = new Float32Array(0)) {
     const [tones, radii] = [[], []];
     const step = 4 * Math.max(1, Math.floor(numbers.length / 4 / LOOKED_AT));
     for (let i = 0; i < numbers.length; i += step) {
@@ -119,13 +121,16 @@ export class CloudView {
     if (!this.#gl) return;
     this.#gl.bindBuffer(this.#gl.ARRAY_BUFFER, this.points);
     this.#gl.bufferData(this.#gl.ARRAY_BUFFER, numbers, this.#gl.STREAM_DRAW);
+    this.#boxCount = lines.length / 4;
+    this.#gl.bindBuffer(this.#gl.ARRAY_BUFFER, this.boxes);
+    this.#gl.bufferData(this.#gl.ARRAY_BUFFER, lines, this.#gl.STREAM_DRAW);
     this.draw();
   }
 
   /** Another topic: the next cloud decides how far away the eye is. */
   clear() {
     this.#fits = false;
-    this.#count = 0;
+    this.#count = this.#boxCount = 0;
     this.draw();
   }
   reset() {
@@ -171,6 +176,7 @@ export class CloudView {
     gl.uniform1f(this.#places.size, 2 * scale);
     this.#drawBuffer(this.grid, [0.3, 0.33, 0.38, 1], this.spacing, gl.LINES, this.gridCount);
     this.#drawBuffer(this.points, [0, 0, 0, 0], 1, gl.POINTS, this.#count);
+    this.#drawBuffer(this.boxes, [0.22, 1, 0.43, 1], 1, gl.LINES, this.#boxCount);
   }
   #drawBuffer(buffer, plain, scale, kind, count) {
     const gl = this.#gl;

@@ -2,8 +2,10 @@
 // One topic: its newest message as values, and as a picture or points.
 import { CloudView } from "./cloud.js";
 import { drawImage, drawPicture, isImage } from "./image.js";
+import { namedHead } from "./names.js";
 import { bytesText, numberText, rateText } from "./text.js";
 import { showTree } from "./tree.js";
+import { Zoom } from "./zoom.js";
 
 const $ = (id) => document.getElementById(id);
 const MOST = { least: { picture: 320, points: 5000 }, most: { picture: 1920, points: 100000 } };
@@ -19,12 +21,23 @@ export class Detail {
   #cameAt = 0; // of the last message, here
   #at = 0; // the same by its own time
   #isShown = true;
+  #isPaused = false;
   #cloud = null;
+  #last = null; // {head, payload} of the picture that is shown
 
   /** `closed()`: the reader has closed it. */
-  constructor(session, closed) {
-    this.session = session;
-    this.closed = closed;
+  constructor(session, boxes, closed) {
+    Object.assign(this, { session, boxes, closed });
+    this.zoom = new Zoom($("image-box"), $("image"), () => this.#setMost());
+    $("image-in").onclick = () => this.zoom.by(1.5);
+    $("image-out").onclick = () => this.zoom.by(1 / 1.5);
+    $("image-fit").onclick = () => this.zoom.fit();
+    $("boxes").onchange = () => {
+      boxes.isWanted = $("boxes").checked;
+      boxes.channels();
+      this.#drawAgain();
+    };
+    $("detail-pause").onclick = () => this.#pause(!this.#isPaused);
     const on = (id, act) => ($(id).onclick = () => this.#cloud && act(this.#cloud));
     on("cloud-left", (cloud) => cloud.turn(0.3, 0));
     on("cloud-right", (cloud) => cloud.turn(-0.3, 0));
@@ -40,7 +53,7 @@ export class Detail {
   }
 
   #setMost() {
-    const pixels = Math.min(window.innerWidth, 1000) * (window.devicePixelRatio || 1);
+    const pixels = Math.min(window.innerWidth, 1000) * (window.devicePixelRatio || 1) * this.zoom.factor;
     const auto = { picture: [320, 640, 960, 1280].find((n) => n >= pixels) ?? 1920, points: window.innerWidth < 700 ? 20000 : 50000 };
     this.session.setMost(MOST[$("detail-size").value] ?? auto);
   }
@@ -52,7 +65,11 @@ export class Detail {
     this.#newest = null;
     this.#start();
     $("detail").hidden = false;
-    for (const id of ["image", "cloud-box", "detail-controls"]) $(id).hidden = true;
+    for (const id of ["image-part", "cloud-box", "detail-controls"]) $(id).hidden = true;
+    this.#last = null;
+    this.boxes.use("detail", false);
+    if (this.zoom.factor > 1) this.zoom.fit();
+    this.#setPaused(false);
     $("name").textContent = topic;
     $("facts").textContent = "waiting for a message …";
     $("problem").textContent = $("cloud-facts").textContent = "";
@@ -66,10 +83,11 @@ export class Detail {
     const topic = this.topic;
     this.#end();
     this.#end = () => {};
-    this.topic = this.#newest = null;
+    this.topic = this.#newest = this.#last = null;
+    this.boxes.use("detail", false);
     $("detail").hidden = true;
     this.closed();
-    [...$("list").querySelectorAll("button")].find((b) => b.dataset.topic === topic)?.focus();
+    [...$("list").querySelectorAll("button[data-topic]")].find((b) => b.dataset.topic === topic)?.focus();
   }
   /** Another view is shown, or this one again: what nobody sees is not asked for. */
   shown(isShown) {
@@ -78,7 +96,22 @@ export class Detail {
     this.#end();
     this.#end = () => {};
     this.#start();
-    if (isShown && this.topic !== null) this.#subscribe();
+    if (isShown && this.topic !== null && !this.#isPaused) this.#subscribe();
+    if (!isShown) this.boxes.use("detail", false); // the next picture asks for them again
+  }
+  /** What is shown stands still, and nothing is asked for. */
+  #pause(isPaused) {
+    this.#setPaused(isPaused);
+    this.#end();
+    this.#end = () => {};
+    this.#start();
+    if (!isPaused && this.#isShown && this.topic !== null) this.#subscribe();
+    this.#showSilence();
+  }
+  #setPaused(isPaused) {
+    this.#isPaused = isPaused;
+    $("detail-pause").setAttribute("aria-pressed", String(isPaused));
+    $("detail-pause").textContent = isPaused ? "Continue" : "Pause";
   }
   /** The list of topics has changed. */
   channels() {
@@ -112,7 +145,9 @@ export class Detail {
     const { now } = this.session.timeline ?? {}; // of a recording
     const silent = now === undefined ? (performance.now() - (this.#cameAt || this.#since)) / 1000 : (now - this.#at) / 1000;
     const isGone = !this.session.channelOf(this.topic);
-    const text = isGone
+    const text = this.#isPaused
+      ? "Paused: newer messages are not shown."
+      : isGone
       ? `Nobody publishes this topic now.${this.#cameAt ? " This is its last message." : ""}`
       : silent < 2.5
         ? ""
@@ -147,6 +182,7 @@ export class Detail {
 
   #message(message) {
     const first = this.#newest === null;
+    if (this.#isPaused) return;
     this.#newest = message;
     this.#came(message.at);
     // What came since the last picture is not drawn: the screen sets the pace.
@@ -158,11 +194,11 @@ export class Detail {
     if (!message) return;
     try {
       const { value } = message;
-      $("image").hidden = !isImage(message.use.schema.root);
+      $("image-part").hidden = !isImage(message.use.schema.root);
       if (isImage(message.use.schema.root)) drawImage($("image"), value);
       $("problem").textContent = "";
       if (!this.#treeIsDue()) return;
-      showTree($("tree"), value);
+      showTree($("tree"), message.named);
       this.#showFacts(message.bytes.length, message.at);
     } catch (error) {
       this.#failed(String(error));
@@ -170,6 +206,7 @@ export class Detail {
   }
 
   async #shaped(head, payload, at) {
+    if (this.#isPaused) return;
     this.#came(at);
     if (head.problem !== undefined) {
       this.#failed(head.problem);
@@ -178,19 +215,30 @@ export class Detail {
     }
     $("problem").textContent = "";
     $("detail-controls").hidden = false;
+    $("boxes-label").hidden = !this.boxes.topics.length;
+    this.boxes.use("detail", true);
     if (head.shown.points === undefined) {
-      $("image").hidden = false;
-      await drawPicture($("image"), payload);
+      $("image-part").hidden = false;
+      const { topic } = this;
+      if (!(await drawPicture($("image"), payload, () => !this.#isPaused && this.topic === topic))) return;
+      this.#last = { head, payload };
+      this.boxes.draw($("image"), head);
     } else {
       $("cloud-box").hidden = false;
       this.#cloud ??= new CloudView($("cloud"));
       if (!this.#cloud.works) this.#failed("This browser has no WebGL: points are not drawn.");
-      this.#cloud.show(new Float32Array(payload.slice().buffer));
+      this.#cloud.show(new Float32Array(payload.slice().buffer), this.boxes.edges(head));
       const { points, colour } = head.shown;
       $("cloud-facts").textContent = `${points} of ${numberText(head.width * head.height)} points, coloured by ${colour}; a grid of ${numberText(this.#cloud.spacing)} m`;
     }
     if (!this.#treeIsDue()) return;
-    showTree($("tree"), head);
+    showTree($("tree"), namedHead(head));
     this.#showFacts(head.bytes, at);
+  }
+  async #drawAgain() {
+    if (this.#last === null) return;
+    const { head, payload } = this.#last;
+    await drawPicture($("image"), payload);
+    if (this.#last !== null) this.boxes.draw($("image"), head);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph view: programs, components and topics, what flows between them, and a table with the same content.
-import { BOX, connected, edgeText, filtered, graphOf, grouped, placed } from "./graph_layout.js";
+import { BOX, connected, edgeText, filtered, graphOf, grouped, pathOf, placed } from "./graph_layout.js";
+import { hasLibrary, library } from "./library.js";
 import { fillTable, rateText, timeText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -8,7 +9,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const NONE = { program: "", received: "", missed: "", p50_ns: -1, p99_ns: -1 };
 const MOST = 1500; // boxes and edges that are drawn
 const CROWD = 120; // edges that are drawn lightly
+const LEAST = 0.7; // of the size of letters
 const NOTE = 12; // pixels, the size of the letters of notes and labels
+const LOSS = " 1000.0 lost/s"; // the widest text of a loss
 
 const rate = (p) => (p.hz === undefined ? "" : rateText(p.hz));
 let ruler; // measures texts
@@ -43,6 +46,7 @@ export class Graph {
   #graph = { nodes: new Map(), edges: new Map() };
   #seen = { publishers: [] };
   #components = [];
+  #dagre = null;
 
   /** `open(topic)` shows a topic's messages. */
   constructor(open) {
@@ -81,13 +85,22 @@ export class Graph {
     const graph = (this.#graph = grouped(filtered(all, words), this.#opened));
     if (this.#chosen !== null && !graph.nodes.has(this.#chosen)) this.#chosen = null;
     const nobody = this.#seen?.isLooked ? "Nothing publishes in this domain yet." : "Looking at what runs …";
+    if (!this.#dagre && hasLibrary("dagre"))
+      library("/dagre", "dagre").then(
+        (dagre) => {
+          if (this.#dagre) return;
+          this.#dagre = dagre;
+          this.#draw();
+        },
+        () => {},
+      );
     const none = all.nodes.size === 0 ? nobody : "Nothing fits the filter.";
     const count = graph.nodes.size + graph.edges.size;
     const isLarge = count > MOST;
-    $("graph-note").textContent = !graph.nodes.size ? none : isLarge ? `${count} boxes and lines are too many to draw: filter, or read the table.` : this.#words();
+    $("graph-note").textContent = !graph.nodes.size ? none : !hasLibrary("dagre") ? "This build draws no graph: it was made without Debian's package node-dagre-layout. The table has the same content." : isLarge ? `${count} boxes and lines are too many to draw: filter, or read the table.` : this.#words();
     $("graph-open").hidden = !graph.nodes.get(this.#chosen)?.topic;
     $("graph-all").hidden = this.#chosen === null && this.#opened.size === 0;
-    const shown = isLarge ? { nodes: new Map(), edges: new Map() } : graph;
+    const shown = isLarge || !this.#dagre ? { nodes: new Map(), edges: new Map() } : graph;
     const width = Math.max(320, $("drawing").parentElement.clientWidth || 1000);
     const form = JSON.stringify([width, this.#chosen, [...shown.nodes.keys()], [...shown.edges].map(([key, e]) => [key, Boolean(edgeText(e)), Boolean(e.lost)])]);
     if (form === this.#form) for (const [element, text] of this.#texts) this.#say(element, text());
@@ -107,8 +120,11 @@ export class Graph {
   #make(graph, width) {
     const svg = $("drawing");
     const focused = document.activeElement?.dataset?.node;
-    const { boxes, ways, height } = placed(graph, width);
-    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height })) svg.setAttribute(name, value);
+    const textWidth = (e) => (edgeText(e) ? widthOf(edgeText(e) + (e.lost ? LOSS : ""), NOTE) : 0);
+    const layout = this.#dagre ? placed(this.#dagre, graph, width, textWidth) : { boxes: new Map(), ways: new Map(), width: 0, height: 0 };
+    const { boxes, ways } = layout;
+    const scale = Math.min(1, Math.max(LEAST, width / (layout.width || 1))); // what is still too wide is scrolled
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width * scale, height: layout.height * scale })) svg.setAttribute(name, value);
     svg.replaceChildren();
     this.#boxes.clear();
     this.#texts = [];
@@ -117,10 +133,9 @@ export class Graph {
     const now = (key) => this.#graph.edges.get(key) ?? { hz: -1, lost: 0 };
     svg.classList.toggle("crowded", graph.edges.size > CROWD);
     const labels = [];
-    for (const [key, { from, to, label }] of ways) {
+    for (const [key, { points, label }] of ways) {
       const { from: a, to: b } = graph.edges.get(key);
-      const bend = Math.max(24, Math.abs(to.y - from.y) / 2);
-      const path = add(svg, "path", { d: `M ${from.x} ${from.y} C ${from.x} ${from.y + bend} ${to.x} ${to.y - bend} ${to.x} ${to.y}` });
+      const path = add(svg, "path", { d: pathOf(points, layout.isDown) });
       const loses = () => (now(key).lost ? " loses" : "");
       const title = add(path, "title", {});
       this.#texts.push([title, () => `${graph.nodes.get(a).name} → ${graph.nodes.get(b).name}: ${edgeText(now(key))}${now(key).lost ? `, ${now(key).lost.toFixed(1)} lost/s` : ""}`]);
@@ -128,10 +143,8 @@ export class Graph {
       if (label && !far(a, b)) labels.push([key, label]);
     }
     for (const { id, kind, name, note, trouble } of graph.nodes.values()) this.#makeBox(svg, { id, kind, name, note, trouble }, boxes.get(id), far(id));
-    for (const [key, { x: middle, y }] of labels) {
-      const half = widthOf(edgeText(now(key)) + (now(key).lost ? " 1000.0 lost/s" : ""), NOTE) / 2;
-      const x = Math.max(half, Math.min(middle, width - half));
-      const text = add(svg, "text", { x, y, "text-anchor": "middle", class: "edge" });
+    for (const [key, { x, y }] of labels) {
+      const text = add(svg, "text", { x, y: y + 4, "text-anchor": "middle", class: "edge" });
       this.#texts.push([add(text, "tspan", {}), () => edgeText(now(key))]);
       this.#texts.push([add(text, "tspan", { class: "loses" }), () => (now(key).lost ? ` ${now(key).lost.toFixed(1)} lost/s` : "")]);
     }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of a system, and where its boxes are: programs and components above the topics that they publish, topics above
-// who subscribes. It is as wide as the screen, so a layer with many boxes takes several rows.
+// The graph of a system: programs and components, the topics that they publish, and those that subscribe. Debian's dagre
+// lays it out.
 import { rateText, timeText } from "./text.js";
 
-export const BOX = { height: 42, between: 20 };
-const WIDEST = 240;
-const LABEL = 104; // pixels of a label
-const LEVELS = 3; // rows of labels at a side of a box
-const PASSES = 4; // over the layers, to keep what is connected close
+export const BOX = { height: 42 };
+const WIDE = 700; // pixels
+const LABEL = 16; // pixels, its height
 
 const MANY = 12; // topics between the same boxes that become one box
 
@@ -114,106 +112,61 @@ export function connected({ edges }, id) {
   return found;
 }
 
-/** id → layer: each box is below what feeds it, as far as there are no circles. */
-function layersOf(nodes, edges) {
-  const below = new Map([...nodes.keys()].map((id) => [id, []]));
-  for (const e of edges.values()) below.get(e.from).push(e.to);
-  const state = new Map(); // 1: on the way, 2: done
-  const order = [];
-  const back = new Set();
-  // Sources come first; where all is a circle, a program does.
-  const fed = new Set([...edges.values()].map((e) => e.to));
-  const last = ({ id, kind }) => (fed.has(id) ? 2 : 0) + (kind === "topic" ? 1 : 0);
-  for (const { id: start } of [...nodes.values()].sort((a, b) => last(a) - last(b))) {
-    if (state.has(start)) continue;
-    const way = [[start, 0]];
-    state.set(start, 1);
-    while (way.length) {
-      const top = way.at(-1);
-      const next = below.get(top[0])[top[1]++];
-      if (next === undefined) {
-        state.set(top[0], 2);
-        order.unshift(top[0]);
-        way.pop();
-      } else if (state.get(next) === 1) back.add(`${top[0]}>${next}`);
-      else if (!state.has(next)) {
-        state.set(next, 1);
-        way.push([next, 0]);
-      }
-    }
-  }
-  const layers = new Map([...nodes.values()].map((n) => [n.id, n.kind === "topic" ? 1 : 0]));
-  for (const from of order) for (const to of below.get(from)) if (!back.has(`${from}>${to}`)) layers.set(to, Math.max(layers.get(to), layers.get(from) + 1));
-  return layers;
+/** Where dagre puts the boxes {x, y, width} by id and the edges, by key: {points, label: its middle or null}, and the
+    size of all, in pixels. `labelWidth(edge)`: 0: it has none. It leads to the right if there is room, else down. */
+export function placed(dagre, graph, width, labelWidth) {
+  if (width < WIDE) return laidOut(dagre, graph, "TB", labelWidth);
+  const right = laidOut(dagre, graph, "LR", labelWidth);
+  if (right.width <= width) return right;
+  const down = laidOut(dagre, graph, "TB", labelWidth);
+  return down.width < right.width ? down : right;
 }
 
-/** Boxes {x, y, width} by id and edges with their ends and their labels' places, in pixels, within `width`. */
-export function placed({ nodes, edges }, width) {
-  const layers = layersOf(nodes, edges);
-  const rows = [];
-  for (const [id, layer] of layers) (rows[layer] ??= []).push(id);
-  const neighbours = new Map([...nodes.keys()].map((id) => [id, { from: [], to: [] }]));
-  for (const e of edges.values()) {
-    neighbours.get(e.to).from.push(e.from);
-    neighbours.get(e.from).to.push(e.to);
-  }
-  const place = new Map(); // id → 0 … 1, from the left
-  const settle = (row) => row.forEach((id, i) => place.set(id, (i + 0.5) / row.length));
-  for (const row of rows) settle(row?.sort() ?? []);
-  for (let pass = 0; pass < PASSES; ++pass) {
-    const side = pass % 2 ? "to" : "from";
-    for (const row of pass % 2 ? rows.toReversed() : rows) {
-      const mean = (id) => {
-        const near = neighbours.get(id)[side];
-        return near.length ? near.reduce((sum, n) => sum + place.get(n), 0) / near.length : place.get(id);
-      };
-      const means = new Map((row ?? []).map((id) => [id, mean(id)]));
-      row?.sort((a, b) => means.get(a) - means.get(b));
-      settle(row ?? []);
-    }
-  }
-  const box = Math.min(WIDEST, width > 700 ? width / 4 - BOX.between : (width - BOX.between) / 2);
-  const most = Math.max(1, Math.floor((width + BOX.between) / (box + BOX.between)));
-  const boxes = new Map();
-  let y = 4;
-  rows.filter(Boolean).forEach((row, i) => {
-    if (i) y += BOX.height + 8 + 14 * LEVELS;
-    const lines = Math.ceil(row.length / most);
-    const each = Math.ceil(row.length / lines);
-    for (let from = 0; from < row.length; from += each) {
-      const line = row.slice(from, from + each);
-      if (from) y += BOX.height + BOX.between;
-      const left = (width - line.length * (box + BOX.between) + BOX.between) / 2;
-      line.forEach((id, k) => boxes.set(id, { x: left + k * (box + BOX.between), y, width: box }));
-    }
-  });
-  return { boxes, ways: waysOf(edges, boxes, box), width, height: y + BOX.height + 4 };
-}
-
-/** Where edges end: side by side, in the order of the boxes that they come from, so that they do not cross there. */
-function waysOf(edges, boxes, box) {
-  const ends = new Map(); // "from id" and "to id" → its edges
-  for (const [key, e] of edges)
-    for (const side of ["from", "to"]) {
-      const at = `${side} ${e[side]}`;
-      ends.set(at, [...(ends.get(at) ?? []), [key, boxes.get(e[side === "from" ? "to" : "from"]).x]]);
-    }
-  for (const list of ends.values()) list.sort((a, b) => a[1] - b[1]);
-  const ways = new Map();
+function laidOut(dagre, { nodes, edges }, rankdir, labelWidth) {
+  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  graph.setGraph({ rankdir, nodesep: 14, edgesep: 14, ranksep: 40, marginx: 6, marginy: 6 });
+  const box = { width: 176, height: BOX.height };
+  for (const id of nodes.keys()) graph.setNode(id, { ...box });
   for (const [key, e] of edges) {
-    const end = (side) => {
-      const list = ends.get(`${side} ${e[side]}`);
-      const i = list.findIndex(([k]) => k === key);
-      const { x, y, width } = boxes.get(e[side]);
-      return { x: x + (width * (i + 1)) / (list.length + 1), y: side === "from" ? y + BOX.height : y, i, count: list.length };
-    };
-    const [from, to] = [end("from"), end("to")];
-    // The label is at the end where fewer edges meet; there it is above or below its neighbours'.
-    const near = from.count < to.count ? from : to;
-    const levels = Math.ceil((LABEL * (near.count + 1)) / box);
-    const level = near.i % Math.min(levels, LEVELS);
-    const label = near.count > 1 && levels > LEVELS ? null : { x: near.x, y: near === from ? near.y + 14 + 14 * level : near.y - 6 - 14 * level };
-    ways.set(key, { from, to, label });
+    const label = labelWidth(e);
+    graph.setEdge(e.from, e.to, { key, ...(label ? { width: label + 8, height: LABEL, labelpos: "c" } : {}) }, key);
   }
-  return ways;
+  dagre.layout(graph);
+  const boxes = new Map();
+  for (const id of nodes.keys()) {
+    const { x, y } = graph.node(id);
+    boxes.set(id, { x: x - box.width / 2, y: y - box.height / 2, width: box.width });
+  }
+  const isDown = rankdir === "TB";
+  /** Where a line ends at a box: at the side that the next row is on. */
+  const end = ({ x, y }, box, sign) => (isDown ? { x, y: box.y + (sign * box.height) / 2 } : { x: box.x + (sign * box.width) / 2, y });
+  const ways = new Map();
+  for (const edge of graph.edges()) {
+    const { key, points, x, y } = graph.edge(edge);
+    const [from, to] = [graph.node(edge.v), graph.node(edge.w)];
+    // In a circle, one line leads back.
+    const sign = (isDown ? from.y <= to.y : from.x <= to.x) ? 1 : -1;
+    points[0] = end(points[0], from, sign);
+    points[points.length - 1] = end(points.at(-1), to, -sign);
+    // Straight through its own label, so that the turns are between the rows.
+    const at = points.findIndex((point) => x !== undefined && Math.hypot(point.x - x, point.y - y) < 1);
+    if (at > 0) points.splice(at, 1, ...[-sign, sign].map((s) => (isDown ? { x, y: y + (s * LABEL) / 2 } : { x: x + (s * graph.edge(edge).width) / 2, y })));
+    ways.set(key, { points, label: x === undefined ? null : { x, y } });
+  }
+  const size = graph.graph();
+  const finite = (n) => (Number.isFinite(n) ? Math.ceil(n) : 0);
+  return { boxes, ways, isDown, width: finite(size.width), height: finite(size.height) };
+}
+
+/** A line through the points, for an SVG. At each of them it leads on, to the right or `isDown`; to the side it goes between
+    the rows, where no boxes and labels are. */
+export function pathOf(points, isDown) {
+  const at = ({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  let path = `M ${at(points[0])}`;
+  for (let i = 1; i < points.length; ++i) {
+    const [a, b] = [points[i - 1], points[i]];
+    const [first, second] = isDown ? [{ x: a.x, y: (a.y + b.y) / 2 }, { x: b.x, y: (a.y + b.y) / 2 }] : [{ x: (a.x + b.x) / 2, y: a.y }, { x: (a.x + b.x) / 2, y: b.y }];
+    path += ` C ${at(first)} ${at(second)} ${at(b)}`;
+  }
+  return path;
 }

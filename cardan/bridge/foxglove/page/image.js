@@ -46,12 +46,18 @@ export function pixels(image, widest = WIDEST) {
   return { rgba, width: w, height: h };
 }
 
-/** A JPEG of the bridge. Throws what the browser says of a damaged one. */
-export async function drawPicture(canvas, jpeg) {
+/** A JPEG of the bridge. Throws what the browser says of a damaged one. Returns false if it `isWanted` no longer when it is
+    decoded: it is not drawn then. */
+export async function drawPicture(canvas, jpeg, isWanted = () => true) {
   const bitmap = await createImageBitmap(new Blob([jpeg], { type: "image/jpeg" }));
+  if (!isWanted()) {
+    bitmap.close();
+    return false;
+  }
   if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
   canvas.getContext("2d").drawImage(bitmap, 0, 0);
   bitmap.close();
+  return true;
 }
 
 export function drawImage(canvas, image) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log of `cardan run`, topics of ROS 2's log messages, changes of the system's state, and what the bridge says to this
 // page.
+import { stampOf } from "./boxes.js";
 import { clockText } from "./text.js";
+import { RUN_LOG } from "./topics.js";
 
 const $ = (id) => document.getElementById(id);
 const TYPE = "rcl_interfaces/msg/Log";
 const KEPT = 1000; // lines
 const NAMES = new Map([[10, "debug"], [20, "info"], [30, "warning"], [40, "error"], [50, "fatal"]]);
-const LEVELS = { info: 20, warning: 30, error: 40 };
 const LEVEL = { starting: 20, running: 20, degraded: 30, "safe stop": 40, stopped: 20 };
 
 export class Log {
@@ -15,9 +16,7 @@ export class Log {
   #ends = new Map(); // topic → what ends its subscription
   #changes = new Set();
   #drawing = false;
-  #began = null; // the bridge whose numbers these are
-  #number = 0; // of the newest line of `cardan run`
-  #newestOfRun = -Infinity; // ms
+  #known = new Set(); // lines of `cardan run`: a bridge that comes back gives the last ones again
 
   constructor(session) {
     this.session = session;
@@ -34,34 +33,31 @@ export class Log {
     for (const { topic, schemaName } of this.session.channels.values()) {
       if (schemaName !== TYPE || this.#ends.has(topic)) continue;
       // A definition may make anything of these fields; what is no text is refused here, not each time it is drawn.
-      const message = ({ at, value }) => this.add(at, Number(value.level), String(value.name), String(value.msg));
+      const message = ({ at, value }) => (topic === RUN_LOG ? this.#ofRun(value) : this.add(at, Number(value.level), String(value.name), String(value.msg)));
       const end = this.session.subscribe(topic, { message, failed: (text) => this.add(Date.now(), 40, topic, text) });
       this.#ends.set(topic, end);
     }
-    $("log-note").textContent = this.#ends.size
-      ? `From cardan run, ${[...this.#ends.keys()].join(", ")}, the system's states and the bridge.`
-      : "From cardan run, the system's states and the bridge. Topics of the type rcl_interfaces/msg/Log are shown, too.";
+    const others = [...this.#ends.keys()].filter((topic) => topic !== RUN_LOG);
+    $("log-note").textContent = others.length
+      ? `From cardan run, ${others.join(", ")} and the bridge.`
+      : "From cardan run and the bridge. Topics of the type rcl_interfaces/msg/Log are shown, too.";
   }
+  #ofRun({ stamp, level, name, msg }) {
+    const key = `${stamp.sec} ${stamp.nanosec} ${name} ${msg}`;
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    if (this.#known.size > KEPT) this.#known.delete(this.#known.values().next().value);
+    this.add(Number(stampOf(stamp) / 1000n) / 1000, Number(level), String(name), String(msg));
+  }
+
+  /** Changes of the system's state, where its launcher writes no log: else they are lines of it. */
   states(changes) {
+    if (this.session.channelOf(RUN_LOG)) return;
     for (const { system, state, previous, reason, wall_ms } of changes ?? []) {
       const key = `${system} ${state} ${previous} ${Math.round(wall_ms / 100)}`;
       if (this.#changes.has(key)) continue;
       this.#changes.add(key);
       this.add(wall_ms, LEVEL[state] ?? 20, system, `${previous === state ? "" : `${previous} → `}${state}${reason ? `: ${reason}` : ""}`);
-    }
-  }
-
-  /** The lines of `cardan run`'s log that the bridge has now; those that are here already come again. */
-  run({ log_began: began, log = [] }) {
-    const isNew = began !== this.#began; // a bridge that has just begun has some of what the one before had
-    const newest = isNew ? this.#newestOfRun : -Infinity;
-    if (isNew) [this.#began, this.#number] = [began, 0];
-    for (const { number, wall_ms, level, process, component, text } of log) {
-      if (number <= this.#number) continue;
-      this.#number = number;
-      if (wall_ms <= newest) continue;
-      this.#newestOfRun = Math.max(this.#newestOfRun, wall_ms);
-      this.add(wall_ms, LEVELS[level] ?? 20, component || process, text);
     }
   }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the bridge sees of the domain, once a second: rates and the use of the processors from one look to the next.
 
-/** {publishers, rates: topic → {hz, bytes}, cpu: pid → percent, memory: pid → bytes, programs: pid → name,
-    problems: texts}; `hz` is added to each publisher, `lost` to each subscriber. */
+/** {publishers, rates: topic → {hz, bytes}, topics: topic → its card's figures, cpu: pid → percent, memory: pid → bytes,
+    programs: pid → name, problems: texts}; `hz` is added to each publisher, `lost` to each subscriber. */
 export function compare(before, look) {
   const rates = new Map();
   const cpu = new Map();
   const publishers = look.publishers ?? [];
   const memory = new Map((look.processes ?? []).map((p) => [p.pid, p.memory_bytes]));
   const programs = new Map(publishers.flatMap((p) => [[p.pid, p.program], ...p.subscribers.map((s) => [s.pid, s.program])]));
-  const result = { publishers, rates, cpu, memory, programs, problems: look.problems ?? [], isLooked: look.time_ns !== undefined };
-  if (!before?.time_ns || look.time_ns <= before.time_ns) return result;
+  const result = { publishers, rates, topics: new Map(), cpu, memory, programs, problems: look.problems ?? [], isLooked: look.time_ns !== undefined };
+  if (!before?.time_ns || look.time_ns <= before.time_ns) return { ...result, topics: figuresOf(publishers, rates) };
   const seconds = (look.time_ns - before.time_ns) / 1e9;
   const key = (p) => `${p.pid}/${p.serial}/${p.topic}`;
   const old = new Map(before.publishers.map((p) => [key(p), p]));
@@ -29,18 +29,45 @@ export function compare(before, look) {
   const used = new Map((before.processes ?? []).map((p) => [p.pid, p.cpu_seconds]));
   for (const p of look.processes ?? [])
     if (used.has(p.pid)) cpu.set(p.pid, Math.max(0, ((p.cpu_seconds - used.get(p.pid)) / seconds) * 100));
-  return result;
+  return { ...result, topics: figuresOf(publishers, rates) };
 }
 
-/** [name, ns] of each stream's latencies since the last look. */
+/** topic → {hz, bytes: a second; size: of a message; p50, p99: ns, of the slowest reader, −1: none; lost: a second;
+    missed: in all; from: names of programs; readers: their number}. */
+function figuresOf(publishers, rates) {
+  const all = new Map();
+  for (const p of publishers) {
+    const was = all.get(p.topic);
+    const one = was ?? { hz: -1, bytes: -1, size: -1, p50: -1, p99: -1, lost: 0, missed: 0, from: [], readers: 0, messages: 0, total: 0, ...rates.get(p.topic) };
+    one.messages += p.published;
+    one.total += p.bytes;
+    one.size = one.messages > 0 ? one.total / one.messages : -1;
+    if (!one.from.includes(p.program)) one.from.push(p.program);
+    for (const s of p.subscribers) {
+      const isNew = s.recent_p50_ns >= 0;
+      one.readers += 1;
+      one.p50 = Math.max(one.p50, isNew ? s.recent_p50_ns : s.p50_ns);
+      one.p99 = Math.max(one.p99, isNew ? s.recent_p99_ns : s.p99_ns);
+      one.lost += s.lost ?? 0;
+      one.missed += s.missed;
+    }
+    all.set(p.topic, one);
+  }
+  return all;
+}
+
+/** [name, ns] of each stream's latencies since the last look. A process is called by its program: its number would be
+    another one after a restart. Of several with the same name the slowest counts. */
 export function latencies(publishers) {
-  const all = [];
+  const all = new Map();
+  const add = (name, ns) => all.set(name, Math.max(all.get(name) ?? -1, ns));
   for (const p of publishers)
     for (const s of p.subscribers) {
-      const name = `${p.topic}, ${p.program} (${p.pid}) → ${s.program} (${s.pid})`;
-      all.push([`${name}, median`, s.recent_p50_ns], [`${name}, 99 %`, s.recent_p99_ns]);
+      const name = `${p.topic}, ${p.program} → ${s.program}`;
+      add(`${name}, median`, s.recent_p50_ns);
+      add(`${name}, 99 %`, s.recent_p99_ns);
     }
-  return all;
+  return [...all];
 }
 
 /** Calls `use(answer)` with what is at `path`, each second while `wanted()`. */

@@ -1,87 +1,181 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of numbers over time, on a canvas of its own.
+// Charts of numbers over time, drawn by dygraphs. What they show is in the page's address.
 import { parseSchema } from "./cdr.js";
 import { numericFields, valueAt } from "./fields.js";
+import { hasLibrary, library } from "./library.js";
 import { latencies } from "./look.js";
-import { cell, numberText } from "./text.js";
+import { CHARTS, LINES, addPoint, layoutOf, rangeOf, rowsOf, textOf } from "./plot_lines.js";
+import { cell, clockText, numberText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
-const LINES = 6;
-const LONGEST = 300; // seconds
-const STEP = 15; // ms: what comes closer together becomes one stroke from its least to its most
-const KEPT = (LONGEST * 1000) / STEP;
-const FARTHEST = 1e300; // what is beyond is drawn at the edge
-const LATENCIES = "\0latencies"; // no topic has this name
-const DASHES = [[], [8, 4], [2, 3], [12, 3, 2, 3], [4, 4], [1, 5]]; // so that colours alone do not tell
+const LATENCIES = "latencies"; // no topic has this name
+const DASHES = [null, [8, 4], [2, 3], [12, 3, 2, 3], [4, 4], [1, 5]]; // so that colours alone do not tell
+const EVERY = 250; // ms from drawing to drawing
+const LESS = { picture: 320, points: 5000 }; // a link may name a topic that is no list of numbers
 
-/** Round numbers from `least` to `most`, at most `count`. */
-export function ticks(least, most, count) {
-  const rough = (most - least) / count || 1;
-  const ten = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= rough) ?? 10 * ten;
-  const all = [];
-  for (let v = Math.ceil(least / step) * step; v <= most && all.length <= count + 1; v += step) all.push(Math.abs(v) < step / 1e6 ? 0 : v);
-  return all;
-}
+/** A line of a chart: {topic, name, side, place, points, newest, unit, end}. */
+class Line {
+  points = [];
+  held = [];
+  newest = undefined;
+  unit = "";
+  #schema = null;
+  #path = null;
 
-/** Powers of ten from `least` to `most`, both above 0; of a small range as ticks(). */
-export function powers(least, most, count) {
-  const [first, last] = [Math.ceil(Math.log10(least)), Math.floor(Math.log10(most))];
-  if (last <= first) return ticks(least, most, count);
-  const step = Math.ceil((last - first + 1) / count);
-  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 10 ** (first + i * step));
-}
-
-/** A number beside a line at multiples of `step`: with as many digits as tell it from its neighbours. */
-export function tickText(value, step) {
-  if (value === 0) return "0";
-  const size = Math.max(Math.abs(value), step);
-  const digits = Math.floor(Math.log10(size)) - Math.floor(Math.log10(step));
-  if (size >= 1e15 || (size >= 1e7 && digits < 4) || size < 1e-4) return value.toExponential(Math.min(Math.max(digits, 0), 15));
-  return value.toFixed(Math.min(Math.max(0, -Math.floor(Math.log10(step))), 15));
-}
-
-/** Adds a number to {points: [{ms, low, high, gap}], newest}. One that is none leaves a gap in the line. */
-export function addPoint(line, ms, value) {
-  line.newest = value;
-  if (!Number.isFinite(value)) {
-    line.breaks = true;
-    return;
+  constructor(session, { topic, name, side }, place, say) {
+    Object.assign(this, { topic, name, side, place });
+    this.end = () => {};
+    if (topic === LATENCIES) {
+      this.unit = "ms";
+      return;
+    }
+    this.end = session.subscribe(topic, {
+      most: LESS,
+      pace: () => 1000,
+      message: (message) => {
+        try {
+          this.#read(message);
+        } catch (error) {
+          say(`${topic}: ${error.message}`);
+        }
+      },
+      shaped: () => say(`${topic} has no numbers that are drawn.`),
+      failed: say,
+    });
   }
-  const last = line.points.at(-1);
-  if (last && !line.breaks && ms >= last.ms && ms - last.ms < STEP) {
-    last.low = Math.min(last.low, value);
-    last.high = Math.max(last.high, value);
-    return;
+  #read(message) {
+    if (this.#schema !== message.use.schema) {
+      this.#schema = message.use.schema;
+      const field = numericFields(this.#schema).find(({ name }) => name === this.name);
+      if (!field) throw new Error(`it has no number ${this.name}`);
+      [this.#path, this.unit] = [field.path, field.unit];
+    }
+    if (this.#path) addPoint(this, message.at, valueAt(message.named, this.#path));
   }
-  line.points.push({ ms, low: value, high: value, gap: Boolean(line.breaks) });
-  line.breaks = false;
-  if (line.points.length > KEPT || line.points[0].ms < ms - LONGEST * 1000) line.points.shift();
+}
+
+class Chart {
+  lines = [];
+  scale = "linear";
+  graph = null;
+  hover = null; // ms of the place that the pointer shows
+
+  constructor(plots, number) {
+    this.plots = plots;
+    this.box = document.createElement("section");
+    this.box.className = "chart";
+    this.box.setAttribute("aria-label", `Chart ${number}`);
+    this.units = Object.assign(document.createElement("p"), { className: "chart-units" });
+    this.left = document.createElement("span");
+    this.right = document.createElement("span");
+    this.when = document.createElement("span");
+    const label = document.createElement("label");
+    this.scales = document.createElement("select");
+    for (const [value, text] of [["linear", "linear"], ["log", "logarithmic"]]) this.scales.append(Object.assign(document.createElement("option"), { value, textContent: text }));
+    this.scales.onchange = () => plots.rescale(this, this.scales.value);
+    label.append("Scale ", this.scales);
+    this.units.append(this.left, this.when, label, this.right);
+    this.plot = Object.assign(document.createElement("div"), { className: "chart-plot" });
+    this.plot.setAttribute("role", "img");
+    this.plot.setAttribute("aria-label", "Chosen fields over time; the table below has their values");
+    const wide = Object.assign(document.createElement("div"), { className: "wide" });
+    const table = document.createElement("table");
+    const head = table.createTHead().insertRow();
+    for (const [i, text] of ["Line", "Field", "Unit", "Newest", "Least", "Most", ""].entries()) head.append(Object.assign(document.createElement("th"), { textContent: text, className: i > 2 && i < 6 ? "number" : "" }));
+    this.body = table.createTBody();
+    wide.append(table);
+    this.box.append(this.units, this.plot, wide);
+  }
+
+  list() {
+    this.body.replaceChildren();
+    for (const line of this.lines) {
+      const row = this.body.insertRow();
+      const sign = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      sign.setAttribute("class", `sign line-${line.place}`);
+      sign.setAttribute("viewBox", "0 0 40 10");
+      sign.setAttribute("aria-hidden", "true");
+      const stroke = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      stroke.setAttribute("d", "M0 5H40");
+      stroke.setAttribute("stroke-dasharray", (DASHES[line.place] ?? []).join(" "));
+      sign.append(stroke);
+      cell(row, "").append(sign);
+      cell(row, `${line.topic === LATENCIES ? line.name : `${line.topic} ${line.name}`}${line.side === "right" ? " (right axis)" : ""}`);
+      line.cells = ["", "number", "number", "number"].map((kind) => cell(row, "", kind));
+      const remove = document.createElement("button");
+      remove.textContent = "Remove";
+      remove.setAttribute("aria-label", `Remove ${line.name}`);
+      remove.onclick = () => this.plots.remove(this, line);
+      cell(row, "").append(remove);
+    }
+  }
+
+  /** What the axes measure, and the values where the pointer is or the newest. */
+  say(from, to) {
+    const of = (side) => [...new Set(this.lines.filter((line) => line.side === side).map((line) => line.unit || "no unit"))].join(", ");
+    const set = (element, text) => element.textContent !== text && (element.textContent = text);
+    set(this.left, of("left"));
+    set(this.right, of("right") && `right: ${of("right")}`);
+    set(this.when, this.hover === null ? "" : clockText(this.hover));
+    for (const line of this.lines) {
+      const points = this.plots.isPaused ? line.held : line.points;
+      const at = this.hover === null ? undefined : points.findLast(({ ms }) => ms <= this.hover + 1);
+      const newest = this.hover !== null ? at?.high : this.plots.isPaused ? points.at(-1)?.high : line.newest;
+      const range = rangeOf(points, from, to) ?? [undefined, undefined];
+      const texts = [line.unit, ...[newest, ...range].map((n) => (n === undefined ? "" : numberText(n)))];
+      line.cells.forEach((td, i) => set(td, texts[i]));
+    }
+  }
 }
 
 export class Plots {
-  #lines = []; // {topic, name, path, points, newest, place, end}
-  #paused = false;
+  isPaused = false;
+  #charts = [];
   #until = 0;
-  #shown = 0;
+  #zoom = null; // [from, to] in ms
   #streams = new Map(); // name → newest ns
+  #Dygraph = null;
+  #theme = "";
 
-  constructor(session) {
+  /** `kept()`: the address changes. */
+  constructor(session, kept) {
     this.session = session;
+    this.kept = kept;
     $("plot-topic").onchange = () => this.#listFields();
     $("plot-form").onsubmit = (event) => {
       event.preventDefault();
       this.#add();
     };
-    $("plot-span").onchange = $("plot-scale").onchange = () => this.draw();
-    $("plot-pause").onclick = () => {
-      this.#paused = !this.#paused;
-      this.#until = this.session.now();
-      for (const line of this.#lines) line.held = this.#paused ? line.points.slice() : []; // messages under way come later
-      $("plot-pause").setAttribute("aria-pressed", String(this.#paused));
+    $("plot-span").onchange = () => {
+      this.#zoom = null;
+      this.kept();
       this.draw();
     };
-    setInterval(() => !$("plots").hidden && !document.hidden && this.draw(), 100);
+    $("plot-pause").onclick = () => this.#pause(!this.isPaused);
+    setInterval(() => !$("plots").hidden && !document.hidden && this.draw(), EVERY);
+    this.#say(hasLibrary("dygraphs") ? "Choose a topic and a field, then Add." : "This build has no plots: it was made without Debian's package libjs-dygraphs.");
+    $("plot-add").disabled = true;
+    $("plot-licences").hidden = !hasLibrary("dygraphs");
+    this.#listCharts();
+  }
+
+  /** What the address says of the charts. */
+  get layout() {
+    return textOf({ span: $("plot-span").value, charts: this.#charts.map(({ scale, lines }) => ({ scale, lines })) });
+  }
+  set layout(text) {
+    const { span, charts } = layoutOf(text);
+    if (!hasLibrary("dygraphs") || textOf({ span, charts }) === this.layout) return;
+    for (const chart of this.#charts) this.#end(chart);
+    this.#charts = [];
+    $("plot-span").value = span;
+    for (const { scale, lines } of charts) {
+      const chart = this.#newChart();
+      chart.scale = chart.scales.value = scale;
+      for (const line of lines) this.#put(chart, line);
+    }
+    this.#listCharts();
+    this.draw();
   }
 
   listTopics() {
@@ -95,13 +189,13 @@ export class Plots {
     const before = this.#streams.size;
     this.#streams = new Map(latencies(publishers));
     if (this.#streams.size !== before && $("plot-topic").value === LATENCIES) this.#listFields();
-    for (const line of this.#lines)
+    for (const line of this.#charts.flatMap((chart) => chart.lines))
       if (line.topic === LATENCIES && (this.#streams.get(line.name) ?? -1) >= 0) addPoint(line, this.session.now(), this.#streams.get(line.name) / 1e6);
   }
 
   /** A recording shows another time: lines begin there. */
   seeked() {
-    for (const line of this.#lines) line.points = [];
+    for (const line of this.#charts.flatMap((chart) => chart.lines)) line.points = [];
   }
 
   #options(select, all, chosen) {
@@ -110,7 +204,7 @@ export class Plots {
     if (all.some(([value]) => value === chosen)) select.value = chosen;
   }
   #fields(topic) {
-    if (topic === LATENCIES) return [...this.#streams.keys()].sort().map((name) => ({ name, path: [] }));
+    if (topic === LATENCIES) return [...this.#streams.keys()].sort().map((name) => ({ name }));
     const channel = this.session.channelOf(topic);
     try {
       return channel ? numericFields(parseSchema(channel.schemaName, channel.schema)) : [];
@@ -120,123 +214,163 @@ export class Plots {
   }
   #listFields() {
     const had = $("plot-field").value;
-    this.#options($("plot-field"), this.#fields($("plot-topic").value).map(({ name }) => [name, name]), had);
-    $("plot-add").disabled = $("plot-field").options.length === 0;
+    this.#options($("plot-field"), this.#fields($("plot-topic").value).map(({ name, unit }) => [name, unit ? `${name} [${unit}]` : name]), had);
+    $("plot-add").disabled = $("plot-field").options.length === 0 || !hasLibrary("dygraphs");
   }
-
-  #add() {
-    const topic = $("plot-topic").value;
-    const field = this.#fields(topic).find(({ name }) => name === $("plot-field").value);
-    if (!field) return;
-    const free = [...Array(LINES).keys()].find((place) => this.#lines.every((line) => line.place !== place));
-    if (free === undefined) return this.#say(`At most ${LINES} lines: remove one first.`);
-    if (this.#lines.some((line) => line.topic === topic && line.name === field.name)) return this.#say("This line is there already.");
-    const line = { topic, ...field, points: [], held: [], newest: undefined, place: free, end: () => {} };
-    if (topic !== LATENCIES)
-      line.end = this.session.subscribe(topic, {
-        message: (message) => {
-          try {
-            addPoint(line, message.at, valueAt(message.value, line.path));
-          } catch (error) {
-            this.#say(String(error));
-          }
-        },
-        failed: (text) => this.#say(text),
-      });
-    this.#lines.push(line);
-    this.#say("");
-    this.#listLines();
+  #listCharts() {
+    const all = this.#charts.map((_, i) => [String(i), `chart ${i + 1}`]);
+    if (all.length < CHARTS) all.push(["new", "a new chart"]);
+    this.#options($("plot-chart"), all, $("plot-chart").value || "0");
   }
   #say(text) {
     $("plot-note").textContent = text;
   }
-  #listLines() {
-    $("plot-list").replaceChildren();
-    for (const line of this.#lines) {
-      const row = $("plot-list").insertRow();
-      const sign = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      sign.setAttribute("class", `sign line-${line.place}`);
-      sign.setAttribute("viewBox", "0 0 40 10");
-      sign.setAttribute("aria-hidden", "true");
-      const stroke = document.createElementNS("http://www.w3.org/2000/svg", "path");
-      stroke.setAttribute("d", "M0 5H40");
-      stroke.setAttribute("stroke-dasharray", DASHES[line.place].join(" "));
-      sign.append(stroke);
-      cell(row, "").append(sign);
-      cell(row, line.topic === LATENCIES ? `${line.name} (ms)` : `${line.topic} ${line.name}`);
-      line.cells = [cell(row, "", "number"), cell(row, "", "number"), cell(row, "", "number")];
-      const remove = document.createElement("button");
-      remove.textContent = "Remove";
-      remove.setAttribute("aria-label", `Remove ${line.name}`);
-      remove.onclick = () => {
-        line.end();
-        this.#lines = this.#lines.filter((other) => other !== line);
-        this.#listLines();
-        this.draw();
-        $("plot-add").focus();
-      };
-      cell(row, "").append(remove);
-    }
+
+  #newChart() {
+    const chart = new Chart(this, this.#charts.length + 1);
+    this.#charts.push(chart);
+    $("charts").append(chart.box);
+    return chart;
+  }
+  #put(chart, wish) {
+    const place = [...Array(LINES).keys()].find((free) => chart.lines.every((line) => line.place !== free));
+    chart.lines.push(new Line(this.session, wish, place, (text) => this.#say(text)));
+    chart.list();
+    this.#forget(chart);
+  }
+  #forget(chart) {
+    chart.graph?.destroy();
+    chart.graph = null;
+  }
+  #end(chart) {
+    for (const line of chart.lines) line.end();
+    this.#forget(chart);
+    chart.box.remove();
   }
 
-  draw() {
-    const canvas = $("plot");
-    const scale = window.devicePixelRatio || 1;
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    const c = canvas.getContext("2d");
-    if (!c?.fillText || !width) return;
-    const size = { width: Math.round(width * scale), height: Math.round(height * scale) };
-    if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
-    const span = Number($("plot-span").value) * 1000;
-    const end = this.#paused ? this.#until : this.session.now();
-    const seen = this.#lines.map((line) => (this.#paused ? line.held : line.points).filter(({ ms }) => ms >= end - span && ms <= end + 1000));
-    const isLog = $("plot-scale").value === "log";
-    let [least, most] = [Infinity, -Infinity];
-    for (const { low, high } of seen.flat()) if (!isLog || low > 0) [least, most] = [Math.min(least, low), Math.max(most, high)];
-    if (least > most) [least, most] = isLog ? [0.1, 10] : [0, 1];
-    [least, most] = [Math.max(least, -FARTHEST), Math.min(most, FARTHEST)];
-    const margin = (most - least) * 0.05 || Math.abs(most) * 0.05 || 1;
-    [least, most] = isLog ? [least / 1.2, most * 1.2] : [least - margin, most + margin];
-    const colour = (name) => getComputedStyle(canvas).getPropertyValue(name);
-    c.font = "12px system-ui, sans-serif";
-    const marks = isLog ? powers(least, most, 8) : ticks(least, most, 6);
-    const texts = marks.map((v) => tickText(v, isLog ? v : Math.abs(marks[1] - marks[0]) || 1));
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    const [left, bottom] = [Math.max(40, ...texts.map((text) => c.measureText(text).width)) + 12, 24];
-    const x = (ms) => left + ((ms - end + span) / span) * (width - left - 8);
-    const scaled = isLog ? (v) => Math.log10(Math.max(v, least)) : (v) => Math.min(Math.max(v, least), most);
-    const [low, high] = [scaled(least), scaled(most)];
-    const y = (v) => 8 + (1 - (scaled(v) - low) / (high - low)) * (height - bottom - 8);
-    c.setTransform(scale, 0, 0, scale, 0, 0);
-    c.clearRect(0, 0, width, height);
-    c.lineWidth = 1;
-    c.setLineDash([]);
-    c.strokeStyle = colour("--line");
-    c.fillStyle = colour("--soft");
-    marks.forEach((v, i) => {
-      c.strokeRect(left, y(v), width - left - 8, 0);
-      c.fillText(texts[i], 4, y(v) + 4);
+  #add() {
+    const [topic, name, side] = [$("plot-topic").value, $("plot-field").value, $("plot-side").value];
+    if (!this.#fields(topic).some((field) => field.name === name)) return;
+    const chosen = this.#charts[Number($("plot-chart").value)];
+    if (chosen && chosen.lines.length >= LINES) return this.#say(`At most ${LINES} lines in a chart: remove one, or choose a new chart.`);
+    if (chosen?.lines.some((line) => line.topic === topic && line.name === name)) return this.#say("This line is there already.");
+    const chart = chosen ?? this.#newChart();
+    this.#put(chart, { topic, name, side });
+    this.#say("Drag over a chart to zoom; double-click shows all again.");
+    this.#listCharts();
+    $("plot-chart").value = this.#charts.indexOf(chart); // the next line is meant for the same one
+    this.kept();
+    this.draw();
+  }
+  remove(chart, line) {
+    line.end();
+    chart.lines = chart.lines.filter((other) => other !== line);
+    if (chart.lines.length) {
+      chart.list();
+      this.#forget(chart);
+    } else {
+      this.#end(chart);
+      this.#charts = this.#charts.filter((other) => other !== chart);
+    }
+    this.#listCharts();
+    this.kept();
+    this.draw();
+    $("plot-add").focus();
+  }
+  rescale(chart, scale) {
+    chart.scale = scale;
+    this.#forget(chart);
+    this.kept();
+    this.draw();
+  }
+
+  #pause(isPaused) {
+    this.isPaused = isPaused;
+    this.#until = this.session.now();
+    this.#zoom = null;
+    // Messages under way come later.
+    for (const line of this.#charts.flatMap((chart) => chart.lines)) line.held = isPaused ? line.points.map((point) => ({ ...point })) : [];
+    $("plot-pause").setAttribute("aria-pressed", String(isPaused));
+    $("plot-pause").textContent = isPaused ? "Continue" : "Pause";
+    this.draw();
+  }
+  /** The reader chose a part: it stands still, in all charts. */
+  #zoomTo(from, to) {
+    if (!this.isPaused) this.#pause(true);
+    this.#zoom = [from, to];
+    this.draw();
+  }
+
+  #makeGraph(chart, rows, range) {
+    const style = getComputedStyle(chart.box);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const isLog = chart.scale === "log";
+    const labels = ["time", ...chart.lines.map((_, i) => `line ${i}`)]; // names of peers are in the table alone, as text
+    const axis = { axisLabelWidth: 64, logscale: isLog, axisLabelFormatter: (v) => numberText(v) };
+    const hasRight = chart.lines.some((line) => line.side === "right") && chart.lines.some((line) => line.side === "left");
+    chart.graph = new this.#Dygraph(chart.plot, rows, {
+      labels,
+      colors: chart.lines.map((line) => colour(`--line-${line.place}`)),
+      series: Object.fromEntries(chart.lines.map((line, i) => [`line ${i}`, { axis: hasRight && line.side === "right" ? "y2" : "y", strokePattern: DASHES[line.place] }])),
+      axes: { x: { axisLabelWidth: 80 }, y: axis, y2: { ...axis, independentTicks: true, drawGrid: false } },
+      connectSeparatedPoints: true,
+      strokeWidth: 2,
+      gridLineColor: colour("--line"),
+      axisLineColor: colour("--edge"),
+      highlightCircleSize: 4,
+      animatedZooms: false,
+      dateWindow: range,
+      // With one hand: a drag chooses a time, a double click shows all again.
+      zoomCallback: (from, to) => this.#zoomTo(from, to),
+      highlightCallback: (_, ms) => {
+        chart.hover = ms;
+        this.draw(true);
+      },
+      unhighlightCallback: () => {
+        chart.hover = null;
+        this.draw(true);
+      },
     });
-    for (const s of ticks(-span / 1000, 0, width < 500 ? 3 : 6)) c.fillText(`${s} s`, Math.min(x(end + s * 1000) - 10, width - 34), height - 6);
-    this.#lines.forEach((line, i) => {
-      c.strokeStyle = colour(`--line-${line.place}`);
-      c.lineWidth = 2;
-      c.setLineDash(DASHES[line.place]);
-      c.beginPath();
-      for (const point of seen[i]) {
-        if (point.gap) c.moveTo(x(point.ms), y(point.low));
-        else c.lineTo(x(point.ms), y(point.low));
-        if (point.high !== point.low) c.lineTo(x(point.ms), y(point.high));
-      }
-      c.stroke();
-    });
-    if (Date.now() - this.#shown < 250) return;
-    this.#shown = Date.now();
-    this.#lines.forEach((line, i) => {
-      const newest = this.#paused ? seen[i].at(-1)?.high : line.newest;
-      const range = seen[i].reduce(([a, b], point) => [Math.min(a, point.low), Math.max(b, point.high)], [Infinity, -Infinity]);
-      const texts = [newest, ...(seen[i].length ? range : [undefined, undefined])].map((n) => (n === undefined ? "" : numberText(n)));
-      line.cells.forEach((td, k) => (td.textContent = texts[k]));
-    });
+    chart.plot.ondblclick = (event) => {
+      event.stopPropagation();
+      this.#zoom = null;
+      this.draw();
+    };
+  }
+
+  /** `valuesOnly`: the lines are as they were. */
+  draw(valuesOnly = false) {
+    if (!this.#charts.length || $("plots").hidden) return;
+    if (!this.#Dygraph) {
+      library("/dygraph", "Dygraph", true).then(
+        (Dygraph) => {
+          if (this.#Dygraph) return;
+          // Its legend writes HTML, which the page's policy refuses; ours is the table.
+          Dygraph.PLUGINS = Dygraph.PLUGINS.filter((plugin) => plugin !== Dygraph.Plugins.Legend);
+          this.#Dygraph = Dygraph;
+          this.draw();
+        },
+        (error) => this.#say(error.message),
+      );
+      return;
+    }
+    const theme = getComputedStyle(document.body).backgroundColor;
+    const isNewTheme = theme !== this.#theme;
+    this.#theme = theme;
+    const end = this.isPaused ? this.#until : this.session.now();
+    const range = this.#zoom ?? [end - Number($("plot-span").value) * 1000, end];
+    for (const chart of this.#charts) {
+      chart.say(...range);
+      if (valuesOnly) continue;
+      const width = chart.plot.clientWidth;
+      if (isNewTheme) this.#forget(chart);
+      const isLog = chart.scale === "log";
+      const rows = rowsOf(chart.lines.map((line) => ({ points: this.isPaused ? line.held : line.points, isLog })), ...range, width);
+      // Without a row there is nothing that dygraphs could draw.
+      if (!rows.length) rows.push([new Date(range[1]), ...chart.lines.map(() => null)]);
+      if (chart.graph === null) this.#makeGraph(chart, rows, range);
+      else if (chart.hover === null || !this.isPaused) chart.graph.updateOptions({ file: rows, dateWindow: range });
+      if (chart.graph.width_ !== width) chart.graph.resize();
+    }
   }
 }

@@ -2,6 +2,7 @@
 // The bridge's socket: channels, subscriptions that outlive a lost connection, and parameters. What a peer says is data:
 // it never becomes HTML or code.
 import { decode, parseSchema } from "./cdr.js";
+import { named } from "./names.js";
 
 const SHAPES = { "sensor_msgs/msg/Image": "picture", "sensor_msgs/msg/PointCloud2": "points" };
 const MESSAGE = 1;
@@ -17,6 +18,11 @@ class Message {
   get value() {
     this.decoded ??= decode(this.use.schema, this.bytes);
     return this.decoded;
+  }
+  /** The same, with the names of names.js. */
+  get named() {
+    this.renamed ??= named(this.use.schema, this.value);
+    return this.renamed;
   }
 }
 
@@ -95,26 +101,33 @@ export class Session {
   setMost(most) {
     if (most.picture === this.#most.picture && most.points === this.#most.points) return;
     this.#most = most;
-    for (const use of this.#uses.values())
-      if (use.shape) {
-        this.#leave(use);
-        this.#enter(use);
-      }
+    for (const use of this.#uses.values()) if (use.shape) this.#fit(use);
   }
 
   /** `listener.message(Message)`, or `listener.shaped(head, payload, at)`, which may return a promise: the next one is
-      asked for when it is fulfilled. `listener.failed(text)`. Returns what ends it. */
+      asked for when it is fulfilled. `listener.failed(text)`. A listener that needs less says so: `most` (pixels, points)
+      and `pace()` (ms from one to the next). Of several on a topic, one without them counts. Returns what ends it. */
   subscribe(topic, listener) {
     const use = this.#uses.get(topic) ?? { topic, listeners: new Set() };
     this.#uses.set(topic, use);
     use.listeners.add(listener);
-    this.#enter(use);
+    this.#fit(use);
     return () => {
-      use.listeners.delete(listener);
-      if (use.listeners.size) return;
+      if (!use.listeners.delete(listener)) return;
+      if (use.listeners.size) return this.#fit(use);
       this.#leave(use);
-      this.#uses.delete(topic);
+      if (this.#uses.get(topic) === use) this.#uses.delete(topic);
     };
+  }
+
+  /** What the bridge is asked for, as its listeners need it now. */
+  #fit(use) {
+    if (use.shape && use.channel && use.most !== this.#mostOf(use)) this.#leave(use);
+    this.#enter(use);
+  }
+  #mostOf(use) {
+    const all = [...use.listeners].map((listener) => listener.most?.[use.shape]);
+    return all.includes(undefined) ? this.#most[use.shape] : Math.max(...all); // what the reader has chosen counts
   }
 
   /** A page that is not seen asks for nothing. */
@@ -140,7 +153,8 @@ export class Session {
     } catch (error) {
       for (const listener of use.listeners) listener.failed?.(String(error));
     }
-    const wish = use.shape ? { shape: use.shape, most: this.#most[use.shape] } : {};
+    if (use.shape) use.most = this.#mostOf(use);
+    const wish = use.shape ? { shape: use.shape, most: use.most } : {};
     this.send({ op: "subscribe", subscriptions: [{ id: use.id, channelId: channel.id, ...wish }] });
   }
 
@@ -191,6 +205,7 @@ export class Session {
 
   #shaped(use, at, bytes) {
     const { id } = use;
+    const came = performance.now();
     // The screen sets the pace: the next one is asked for when this one is drawn.
     requestAnimationFrame(async () => {
       try {
@@ -199,7 +214,10 @@ export class Session {
       } catch (error) {
         for (const listener of use.listeners) listener.failed?.(String(error));
       }
-      if (use.id === id && use.channel) this.send({ op: "cardanReady", subscriptionIds: [id] });
+      const ready = () => use.id === id && use.channel && this.send({ op: "cardanReady", subscriptionIds: [id] });
+      const pace = Math.min(...[...use.listeners].map((listener) => listener.pace?.() ?? 0)) - (performance.now() - came);
+      if (pace > 0 && pace < Infinity) setTimeout(ready, pace);
+      else ready();
     });
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `cardan run` runs: states, processes, components and their parameters.
+import { TROUBLE } from "./overview.js";
 import { bytesText, clockText, fillTable, numberText, timeText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
-const TROUBLE = ["degraded", "safe stop"];
 const percent = (n) => (n === undefined ? "" : `${n.toFixed(0)} %`);
 
 export class System {
-  #rows = new Map(); // parameter → {input, parameter}
+  #rows = new Map(); // parameter → {input, parameter, answer: what became of a change}
   #waiting = new Map(); // request → parameter
   #form = "";
   #requests = 0;
@@ -63,6 +63,15 @@ export class System {
     if ($("system-note").textContent !== text) $("system-note").textContent = text;
   }
 
+  /** Where the reader looks: at the parameter. It stays until the next change. */
+  #tell(name, text, isBad = false) {
+    this.#say(text);
+    const answer = this.#rows.get(name)?.answer;
+    if (!answer) return;
+    answer.textContent = text;
+    answer.classList.toggle("bad", isBad);
+  }
+
   #showParameters(parameters) {
     $("parameter-note").textContent = !parameters.length ? "There are none." : this.#may ? "" : "They are shown only. `cardan view --set-parameters` lets this page change them.";
     const form = JSON.stringify([this.#may, parameters.map((p) => [p.name, p.fixed, typeof p.value])]);
@@ -91,7 +100,11 @@ export class System {
       const about = document.createElement("small");
       const bounds = p.min !== undefined || p.max !== undefined ? ` (${p.min ?? ""} … ${p.max ?? ""})` : "";
       about.textContent = `${p.description}${bounds}${p.fixed ? " — set by the configuration alone" : ""}`;
-      label.append(name, this.#makeInput(p), about);
+      const answer = document.createElement("span");
+      answer.className = "answer";
+      answer.setAttribute("role", "status");
+      label.append(name, this.#makeInput(p), about, answer);
+      this.#rows.get(p.name).answer = answer;
       $("parameters").append(label);
     }
   }
@@ -118,12 +131,12 @@ export class System {
       }
     }
     if (typeof value === "number" && (!Number.isFinite(value) || !input.checkValidity())) {
-      this.#say(`${name} was not changed: ${input.validationMessage || "this is not a number."}`);
+      this.#tell(name, `${name} was not changed: ${input.validationMessage || "this is not a number."}`, true);
       return;
     }
     const id = `set-${++this.#requests}`;
     this.#waiting.set(id, name);
-    this.#say(`${name} is being changed …`);
+    this.#tell(name, `${name} is being changed …`);
     const parameters = [{ name, value, ...(parameter.real ? { type: "float64" } : {}) }];
     if (!this.session.send({ op: "setParameters", id, parameters })) this.refused("the bridge is not connected");
   }
@@ -133,7 +146,7 @@ export class System {
     const name = this.#waiting.get(id);
     if (!this.#waiting.delete(id)) return;
     const now = parameters.find((p) => p.name === name);
-    this.#say(now ? `${name} is now ${now.value}.` : `${name} is no longer there.`);
+    this.#tell(name, now ? `${name} is now ${now.value}.` : `${name} is no longer there.`);
     if (now && this.#rows.has(name)) this.#showValue(this.#rows.get(name).input, now.value);
     this.#hold(name); // what comes next may be from before the change
   }
@@ -144,8 +157,8 @@ export class System {
     for (const [id, name] of asked) {
       this.#waiting.delete(id);
       if (this.#rows.has(name)) this.#showValue(this.#rows.get(name).input, this.#rows.get(name).parameter.value);
+      this.#tell(name, `${verdict}: ${text}`, true);
     }
-    this.#say(`${verdict}: ${text}`);
     this.#hold(null);
   }
   /** Keeps the answer, and what the parameter's row shows, for some seconds. */
