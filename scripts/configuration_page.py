@@ -66,7 +66,7 @@ class Page:
             return ", ".join(f"`{one}`" for one in node["enum"])
         kind = node.get("type")
         if isinstance(kind, list):
-            return ", ".join("text" if one == "string" else one for one in kind)
+            return ", ".join({"string": "text", "array": "list of these"}.get(one, one) for one in kind)
         if kind == "array":
             return f"list: {self.value(node['items'])}"
         if kind == "object":

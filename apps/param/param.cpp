@@ -24,6 +24,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
 #include "cardan/runtime/executor/parameter_words.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -96,6 +97,12 @@ std::string range_text(const ParameterReport& p) {
 /// What a word of the command line says as a value of a parameter's type; nothing: it is none.
 std::optional<config::Value> value_of(const std::string& word, const config::Value& like) {
   if (std::holds_alternative<std::string>(like)) return word;
+  if (config::is_list(like)) {
+    auto list = plan::value_in_json(word);
+    if (!list) return std::nullopt;
+    list = config::as_type_of(like, *std::move(list));
+    return list->index() == like.index() ? list : std::nullopt;
+  }
   if (std::holds_alternative<bool>(like)) {
     if (word == "true" || word == "false") return word == "true";
     return std::nullopt;
@@ -197,6 +204,7 @@ int set(const ParamOptions& o) {
   if (!value) {
     warn(fmt::format("parameter '{}' is {}, and '{}' is not — {}", o.what, detail::noun_of(p.value), o.value,
                      std::holds_alternative<bool>(p.value) ? "use true or false"
+                     : config::is_list(p.value)            ? "use a list as JSON has it, as '[1, 2]'"
                      : range_text(p).empty()               ? "use a number, as 3 or 0.5"
                                                            : "use a number, " + range_text(p)));
     return kFailed;
@@ -259,9 +267,13 @@ int save(const ParamOptions& o) {
     }
     ordered_json& its = parameters[c.name] = ordered_json::object();
     for (const ParameterReport& p : c.parameters) {
-      if (const auto* d = std::get_if<double>(&p.value); d != nullptr && !std::isfinite(*d)) {
+      const std::vector<config::Value> all_of_it = config::elements_of(p.value);
+      if (std::any_of(all_of_it.begin(), all_of_it.end(), [](const config::Value& v) {
+            const auto* d = std::get_if<double>(&v);
+            return d != nullptr && !std::isfinite(*d);
+          })) {
         warn(fmt::format("{}/{} is {}, which JSON cannot represent: it is not saved", printable(c.name),
-                         printable(p.name), *d));
+                         printable(p.name), config::text(p.value)));
         lost = true;
         continue;
       }

@@ -39,11 +39,22 @@ std::string range_text(const DeclaredParameter& p) {
 
 std::string wanted(const DeclaredParameter& p) {
   const std::string_view type = type_of(p.default_value);
-  const std::string_view noun = type == "bool"     ? "true or false"
-                                : type == "int"    ? "a whole number"
-                                : type == "double" ? "a number"
-                                                   : "a text in double quotes";
+  const std::string_view noun = type == "bool"       ? "true or false"
+                                : type == "int"      ? "a whole number"
+                                : type == "double"   ? "a number"
+                                : type == "string"   ? "a text in double quotes"
+                                : type == "bool[]"   ? "a list of true and false"
+                                : type == "int[]"    ? "a list of whole numbers"
+                                : type == "double[]" ? "a list of numbers"
+                                                     : "a list of texts";
   return fmt::format("write {}{}; without it, it is {}", noun, range_text(p), text(p.default_value));
+}
+
+bool out_of_range(const Value& value, const DeclaredParameter& p) {
+  const std::vector<Value> all = elements_of(value);
+  return std::any_of(all.begin(), all.end(), [&](const Value& v) {
+    return is_number(v) && ((p.min && less(v, *p.min)) || (p.max && less(*p.max, v)));
+  });
 }
 
 class ComponentCheck {
@@ -82,14 +93,13 @@ class ComponentCheck {
       return;
     }
     const DeclaredParameter& p = **found;
-    const bool fits = value.index() == p.default_value.index() ||
-                      (std::holds_alternative<double>(p.default_value) && is_number(value));
+    const bool fits = as_type_of(p.default_value, value).index() == p.default_value.index();
     if (!fits) {
       problems_.error(at,
                       fmt::format("parameter '{}' of component '{}' is {}, but its type is {}", name, component_.name,
                                   text(value), type_of(p.default_value)),
                       wanted(p));
-    } else if (is_number(value) && ((p.min && less(value, *p.min)) || (p.max && less(*p.max, value)))) {
+    } else if (out_of_range(value, p)) {
       problems_.error(
           at,
           fmt::format("parameter '{}' of component '{}' is {}, out of its range", name, component_.name, text(value)),

@@ -60,6 +60,8 @@ std::string wanted(const Field& field) {
       return fmt::format("one of \"{}\"", fmt::join(field.choices, "\", \""));
     case Kind::Scalar:
       return "true, false, a number or a text in double quotes";
+    case Kind::ScalarOrList:
+      return "true, false, a number, a text in double quotes, or a list of one of these";
     case Kind::Condition:
       return "\"name\", \"!name\", \"name == value\" or \"name != value\" of a variable";
     case Kind::Object:
@@ -86,6 +88,9 @@ bool has_type(const Field& field, const Node& node) noexcept {
       return node.kind == Is::Text;
     case Kind::Scalar:
       return node.kind == Is::Boolean || node.kind == Is::Integer || node.kind == Is::Number || node.kind == Is::Text;
+    case Kind::ScalarOrList:
+      return node.kind == Is::Array || node.kind == Is::Boolean || node.kind == Is::Integer ||
+             node.kind == Is::Number || node.kind == Is::Text;
     case Kind::Condition:
       return node.kind == Is::Boolean || node.kind == Is::Text;
     case Kind::Object:
@@ -168,6 +173,8 @@ class ShapeCheck {
       case Kind::Text:
       case Kind::Scalar:
         return text(node, field, pointer, subject);
+      case Kind::ScalarOrList:
+        return values(node, field, pointer, subject);
       case Kind::Choice:
         return choice(node, field, pointer, subject);
       case Kind::Object:
@@ -204,6 +211,29 @@ class ShapeCheck {
                 fmt::format("{} is {}, which is not a valid {}", subject, shown(node), noun(field.format)),
                 std::string(remedy(field.format)));
     node.kind = Is::Bad;
+  }
+
+  /// A list is of one kind; whole numbers may stand among others.
+  void values(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
+    if (node.kind != Is::Array) return text(node, field, pointer, subject);
+    const auto wrong = [&](Place place, std::string cause, std::string remedy) {
+      add_problem(pointer, place, std::move(cause), std::move(remedy));
+      node.kind = Is::Bad;
+    };
+    if (node.elements.size() > kMostElements)
+      return wrong(node.place, fmt::format("{} is a list of {} elements", subject, node.elements.size()),
+                   fmt::format("{} are the most", kMostElements));
+    const auto kind = [](const Node& n) { return n.kind == Is::Integer ? Is::Number : n.kind; };
+    for (const Node& element : node.elements) {
+      if (element.kind == Is::Bad) return wrong(element.place, subject + " has a wrong element", "write another one");
+      if (kind(element) != Is::Boolean && kind(element) != Is::Number && kind(element) != Is::Text)
+        return wrong(element.place, fmt::format("{} has {} in its list", subject, shown(element)),
+                     "write true, false, numbers or texts");
+      if (kind(element) != kind(node.elements.front()))
+        return wrong(element.place,
+                     fmt::format("{} has {} and {} in one list", subject, shown(node.elements.front()), shown(element)),
+                     "write elements of one kind: true and false, numbers, or texts");
+    }
   }
 
   void choice(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {

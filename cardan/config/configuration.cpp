@@ -123,21 +123,70 @@ std::string_view name_of(OnException rule) noexcept { return nth(kOnException, r
 std::string_view name_of(RestartWhen when) noexcept { return nth(kRestartWhen, when); }
 std::string_view name_of(Condition::Kind kind) noexcept { return nth(kConditions, kind); }
 std::string_view type_of(const Value& value) noexcept {
-  constexpr std::array<std::string_view, 4> kTypes{"bool", "int", "double", "string"};
+  constexpr std::array<std::string_view, 8> kTypes{"bool",   "int",   "double",   "string",
+                                                   "bool[]", "int[]", "double[]", "string[]"};
   return nth(kTypes, value.index());
 }
 
-std::string text(const Value& value) {
-  struct Text {
-    std::string operator()(bool b) const { return b ? "true" : "false"; }
-    std::string operator()(std::int64_t i) const { return fmt::format("{}", i); }
-    std::string operator()(double d) const {
-      std::string digits = fmt::format("{}", d);  // the shortest that reads back the same
-      return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
-    }
-    std::string operator()(const std::string& s) const { return json_quoted(s); }
-  };
-  return std::visit(Text{}, value);
+namespace {
+
+struct Text {
+  std::string operator()(bool b) const { return b ? "true" : "false"; }
+  std::string operator()(std::int64_t i) const { return fmt::format("{}", i); }
+  std::string operator()(double d) const {
+    std::string digits = fmt::format("{}", d);  // the shortest that reads back the same
+    return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+  }
+  std::string operator()(const std::string& s) const { return json_quoted(s); }
+  template <class T>
+  std::string operator()(const std::vector<T>& list) const {
+    std::string all = "[";
+    for (const auto& element : list) all += (all.size() > 1 ? ", " : "") + (*this)(element);
+    return all + "]";
+  }
+};
+
+template <class T>
+inline constexpr bool kIsList = false;
+template <class T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+
+}  // namespace
+
+std::string text(const Value& value) { return std::visit(Text{}, value); }
+
+bool is_empty_list(const Value& value) noexcept {
+  return std::visit(
+      []<class T>(const T& v) {
+        if constexpr (kIsList<T>)
+          return v.empty();
+        else
+          return false;
+      },
+      value);
+}
+
+std::vector<Value> elements_of(const Value& value) {
+  return std::visit(
+      []<class T>(const T& v) {
+        std::vector<Value> all;
+        if constexpr (kIsList<T>)
+          for (const auto& element : v) all.emplace_back(element);
+        else
+          all.emplace_back(v);
+        return all;
+      },
+      value);
+}
+
+Value as_type_of(const Value& like, Value value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && std::holds_alternative<double>(like))
+    return static_cast<double>(*whole);
+  if (const auto* all = std::get_if<std::vector<std::int64_t>>(&value);
+      all != nullptr && std::holds_alternative<std::vector<double>>(like))
+    return std::vector<double>(all->begin(), all->end());
+  if (!is_list(like) || !is_empty_list(value)) return value;
+  return std::visit([]<class T>(const T&) { return Value(T{}); }, like);
 }
 
 bool has_errors(const std::vector<Problem>& problems) noexcept {

@@ -19,8 +19,10 @@
 
 namespace cardan::config {
 
-/// A parameter's value, and by its alternative the parameter's type.
-using Value = std::variant<bool, std::int64_t, double, std::string>;
+/// A parameter's value, and by its alternative the parameter's type. The lists are in the order of their elements.
+using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<bool>, std::vector<std::int64_t>,
+                           std::vector<double>, std::vector<std::string>>;
+inline constexpr std::size_t kMostElements = 65'536;  ///< of a list
 
 enum class Policy : std::uint8_t { Other, Fifo, RoundRobin, Deadline };
 enum class Affinity : std::uint8_t {
@@ -332,9 +334,16 @@ struct ReadOptions {
 [[nodiscard]] std::string_view name_of(OnException rule) noexcept;
 [[nodiscard]] std::string_view name_of(RestartWhen when) noexcept;
 [[nodiscard]] std::string_view name_of(Condition::Kind kind) noexcept;
-/// "bool", "int", "double", "string".
+/// "bool", "int", "double", "string", and of lists "bool[]", "int[]", "double[]", "string[]".
 [[nodiscard]] std::string_view type_of(const Value& value) noexcept;
 /// As JSON writes it.
 [[nodiscard]] std::string text(const Value& value);
+[[nodiscard]] constexpr bool is_list(const Value& value) noexcept { return value.index() >= 4; }
+[[nodiscard]] bool is_empty_list(const Value& value) noexcept;
+/// The elements of a list, or the value alone. Any thread; does not block.
+[[nodiscard]] std::vector<Value> elements_of(const Value& value);
+/// What a value means where one of `like`'s type is needed: a whole number may be a double, and an empty list may be of
+/// any type. Otherwise as it is. Any thread; does not block.
+[[nodiscard]] Value as_type_of(const Value& like, Value value);
 
 }  // namespace cardan::config

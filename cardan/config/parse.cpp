@@ -112,8 +112,26 @@ Callback read_callback(const std::string& name, const Node& node, const std::str
   return callback;
 }
 
+Value read_list(const Node& node) {
+  const auto all = [&](Node::Kind kind) {
+    return std::all_of(node.elements.begin(), node.elements.end(), [&](const Node& e) { return e.kind == kind; });
+  };
+  const auto list = [&](auto of) {
+    std::vector<decltype(of(node))> values;
+    for (const Node& element : node.elements) values.push_back(of(element));
+    return values;
+  };
+  if (node.elements.empty()) return std::vector<double>{};
+  if (all(Node::Kind::Boolean)) return list([](const Node& e) { return e.boolean; });
+  if (all(Node::Kind::Integer)) return list([](const Node& e) { return e.integer; });
+  if (all(Node::Kind::Text)) return list([](const Node& e) { return e.text; });
+  return list([](const Node& e) { return e.number; });
+}
+
 Value read_value(const Node& node) {
   switch (node.kind) {
+    case Node::Kind::Array:
+      return read_list(node);
     case Node::Kind::Boolean:
       return node.boolean;
     case Node::Kind::Integer:

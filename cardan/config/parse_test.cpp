@@ -66,6 +66,22 @@ TEST(Parse, ReadsWhatAComponentHas) {
   EXPECT_EQ(c.component("decision")->thread, (Thread{.policy = Policy::Deadline, .runtime = 500us, .period = 10ms}));
 }
 
+TEST(Parse, ReadsListsOfParameters) {
+  const Configuration c =
+      parsed(edited(R"("people": 8)",
+                    R"("people": 8, "b": [true, false], "i": [1, -2], "d": [1, 0.5], "s": ["x", "x"], "none": [])"));
+  const auto& p = c.component("detector")->parameters;
+  EXPECT_EQ(p.at("b"), Value(std::vector<bool>{true, false}));
+  EXPECT_EQ(p.at("i"), Value(std::vector<std::int64_t>{1, -2}));
+  EXPECT_EQ(p.at("d"), Value(std::vector<double>{1.0, 0.5}));
+  EXPECT_EQ(p.at("s"), Value(std::vector<std::string>{"x", "x"}));
+  EXPECT_TRUE(is_empty_list(p.at("none")));
+  EXPECT_EQ(as_type_of(p.at("s"), p.at("none")), Value(std::vector<std::string>{}));
+  EXPECT_EQ(text(p.at("d")), "[1.0, 0.5]");
+  EXPECT_EQ(text(p.at("s")), "[\"x\", \"x\"]");
+  EXPECT_EQ(type_of(p.at("b")), "bool[]");
+}
+
 TEST(Parse, ReadsRecordersAndProgramsBesideTheFile) {
   std::vector<Problem> problems;
   const Configuration c = parse_configuration(R"({"processes": {
@@ -267,9 +283,13 @@ const Mistake kShapes[] = {
      R"("parameters": [])", 20, "/processes/perception/components/detector/parameters", "is a list", "an object"},
     {"object_for_list", R"([1], "policy")", R"({}, "policy")", 22,
      "/processes/perception/components/detector/thread/cpus", "is an object", "a list"},
-    {"list_for_parameter", R"("people": 8)", R"("people": [8])", 20,
+    {"list_of_lists_for_parameter", R"("people": 8)", R"("people": [[8]])", 20,
+     "/processes/perception/components/detector/parameters/people", "has a list in its list", "numbers or texts"},
+    {"mixed_list_for_parameter", R"("people": 8)", R"("people": [8, "x"])", 20,
+     "/processes/perception/components/detector/parameters/people", "has 8 and \"x\" in one list", "of one kind"},
+    {"object_for_parameter", R"("people": 8)", R"("people": {})", 20,
      "/processes/perception/components/detector/parameters/people", "'people' in 'parameters' of component 'detector'",
-     "a number or a text"},
+     "or a list of one of these"},
     {"null_for_choice", R"("when": "always")", R"("when": null)", 33, "/processes/perception/restart/when", "is null",
      R"("crash", "always", "never")"},
     {"number_for_process", R"("sensors": {

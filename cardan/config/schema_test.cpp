@@ -117,6 +117,11 @@ class Comparison {
       case Kind::Scalar:
         EXPECT_EQ(node.at("type"), json({"boolean", "number", "string"}));
         break;
+      case Kind::ScalarOrList:
+        EXPECT_EQ(node.at("type"), json({"boolean", "number", "string", "array"}));
+        EXPECT_EQ(node.at("items").at("type"), json({"boolean", "number", "string"}));
+        EXPECT_EQ(node.at("maxItems"), kMostElements);
+        break;
       case Kind::Object:
         object(*field.object, node, at);
         break;

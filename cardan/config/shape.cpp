@@ -58,6 +58,7 @@ constexpr Field kAnyText = text("", Format::Any);
 constexpr Field kName = text("", Format::Name);
 constexpr Field kTopicName = text("", Format::Topic);
 constexpr Field kScalar{.kind = Kind::Scalar};
+constexpr Field kValue{.kind = Kind::ScalarOrList};
 constexpr Field kVariables = map("variables", Format::Identifier, kScalar);
 constexpr Field kInstance = map("", Format::Identifier, kScalar);
 constexpr Field kWhen{.name = "when", .kind = Kind::Condition};

@@ -41,8 +41,9 @@ struct Field {
     Number,
     Text,
     Choice,
-    Scalar,     ///< true, false, a number or a text
-    Condition,  ///< on a variable: true, false or a text
+    Scalar,        ///< true, false, a number or a text
+    ScalarOrList,  ///< the same, or a list of such: all of one kind
+    Condition,     ///< on a variable: true, false or a text
     Object,
     Map,        ///< an object whose keys are names that the user gives
     List,       ///< of different elements

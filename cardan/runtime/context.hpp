@@ -107,7 +107,8 @@ class Context {
   void timer(std::chrono::nanoseconds period, F callback, const TimerOptions& options = {}) {
     detail::declare_timer(core_, period, options, std::move(callback));
   }
-  /// A value that the configuration and `cardan param` can set. T: bool, std::int64_t, double or std::string.
+  /// A value that the configuration and `cardan param` can set. T: bool, std::int64_t, double, std::string, or a
+  /// std::vector of one of these.
   template <ParameterType T>
   [[nodiscard]] Parameter<T> parameter(const std::string& name, T initial, ParameterOptions<T> options = {}) {
     return Parameter<T>(
@@ -125,7 +126,7 @@ class Context {
   /// The runtime's time in nanoseconds: the time of the steady clock, or of the simulation.
   [[nodiscard]] std::int64_t now() const noexcept;
   /// Logs a line for people, prefixed with the component's name. It is left out below the level that
-  /// `cardan run --log-level` or `cardan component log` set for the component.
+  /// `cardan run --log-level` or `cardan component log` set for the component; without them, below Info.
   void log(LogLevel level, const std::string& text) const;
   /// The same at level Info.
   void log(const std::string& text) const { log(LogLevel::Info, text); }

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "cardan/base/atomic.hpp"
 #include "cardan/config/configuration.hpp"
@@ -23,13 +24,35 @@ class Context;
 using ParameterValue = config::Value;
 
 template <class T>
-concept ParameterType =
+concept ScalarParameter =
     std::same_as<T, bool> || std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string>;
+
+/// The types of parameters: those, and lists of them.
+template <class T>
+concept ParameterType =
+    ScalarParameter<T> || std::same_as<T, std::vector<bool>> || std::same_as<T, std::vector<std::int64_t>> ||
+    std::same_as<T, std::vector<double>> || std::same_as<T, std::vector<std::string>>;
+
+namespace detail {
+
+template <class T>
+struct ParameterElement {
+  using type = T;
+};
+template <class T>
+struct ParameterElement<std::vector<T>> {
+  using type = T;
+};
+template <class T>
+using ParameterElementOf = typename ParameterElement<T>::type;
+
+}  // namespace detail
 
 template <ParameterType T>
 struct ParameterOptions {
-  std::optional<T> min{};  ///< numbers: the smallest accepted value
-  std::optional<T> max{};
+  std::optional<detail::ParameterElementOf<T>>
+      min{};  ///< numbers: the smallest accepted value, of a list of each element
+  std::optional<detail::ParameterElementOf<T>> max{};
   std::string description{};  ///< its effect and its unit
   /// Only the configuration can set it. A change at run time is refused.
   bool fixed = false;
@@ -57,7 +80,7 @@ class ParameterCore {
   [[nodiscard]] std::string refusal(ParameterValue& value) const;
 
  private:
-  Atomic<std::uint64_t> bits_{0};  ///< for all types but strings
+  Atomic<std::uint64_t> bits_{0};  ///< for all types but strings and lists
   mutable std::mutex mutex_;
   ParameterValue value_;
 };
@@ -66,15 +89,15 @@ class ParameterCore {
 
 /// The current value of a parameter: `*threshold_`. One that Context::parameter() did not make throws Error
 /// (InvalidArgument).
-/// Any thread; never blocks (a string: takes a mutex and allocates).
+/// Any thread; never blocks (a string or a list: takes a mutex and allocates).
 template <ParameterType T>
 class Parameter {
  public:
   Parameter() = default;
   [[nodiscard]] T operator*() const {
     if (core_ == nullptr) detail::refuse_unset("Parameter", "parameter(name, default)", detail::type_text<T>());
-    if constexpr (std::same_as<T, std::string>)
-      return std::get<std::string>(core_->value());
+    if constexpr (std::same_as<T, std::string> || !ScalarParameter<T>)
+      return std::get<T>(core_->value());
     else if constexpr (std::same_as<T, double>)
       return std::bit_cast<double>(core_->bits());
     else

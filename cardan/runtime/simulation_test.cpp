@@ -360,6 +360,45 @@ TEST(Parameters, AreCheckedSetAndRefused) {
   EXPECT_EQ(*picky.name, "berta");
 }
 
+TEST(Parameters, MayBeLists) {
+  struct Listing : cardan::Component {
+    void on_start(Context& context) override {
+      gains = context.parameter("gains", std::vector<double>{1.0, 2.0}, {.min = 0.0, .max = 10.0});
+      names = context.parameter("names", std::vector<std::string>{"a"});
+      bits = context.parameter("bits", std::vector<bool>{true, false});
+      sizes = context.parameter("sizes", std::vector<std::int64_t>{});
+    }
+    cardan::Parameter<std::vector<double>> gains;
+    cardan::Parameter<std::vector<std::string>> names;
+    cardan::Parameter<std::vector<bool>> bits;
+    cardan::Parameter<std::vector<std::int64_t>> sizes;
+  };
+  Simulation simulation;
+  const auto& listing = simulation.add<Listing>("listing", {{"gains", std::vector<std::int64_t>{3, 4}}});
+  simulation.start();
+  EXPECT_EQ(*listing.gains, (std::vector<double>{3.0, 4.0})) << "whole numbers are doubles where such are wanted";
+  EXPECT_EQ(*listing.bits, (std::vector<bool>{true, false}));
+  EXPECT_TRUE((*listing.sizes).empty());
+  auto& runtime = cardan::detail::runtime_of(simulation);
+  const auto why = [&](const char* parameter, ParameterValue value) {
+    try {
+      runtime.set_parameter("listing", parameter, std::move(value));
+    } catch (const cardan::Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("names", std::vector<double>{}), "") << "an empty list is one of any type";
+  EXPECT_TRUE((*listing.names).empty());
+  EXPECT_EQ(why("bits", std::vector<bool>{false}), "");
+  EXPECT_EQ(*listing.bits, std::vector<bool>{false});
+  EXPECT_NE(why("gains", std::vector<double>{1, 11}).find("11.0 is above its maximum 10.0"), std::string::npos);
+  EXPECT_NE(why("gains", 1.0).find("a list of numbers"), std::string::npos);
+  EXPECT_NE(why("sizes", std::vector<double>{0.5}).find("a list of integers"), std::string::npos);
+  EXPECT_NE(why("sizes", std::vector<std::int64_t>(70'000)).find("more than 65536"), std::string::npos);
+  EXPECT_EQ(*listing.gains, (std::vector<double>{3.0, 4.0}));
+}
+
 TEST(Topics, AnInputOfNoDepthIsRefused) {
   struct Shallow : cardan::Component {
     void on_start(Context& context) override {

@@ -194,7 +194,7 @@ class LatestHandle:
     def get(self) -> Any: ...
 
 class ParameterHandle:
-    def value(self) -> bool | int | float | str: ...
+    def value(self) -> bool | int | float | str | list[bool] | list[int] | list[float] | list[str]: ...
 
 class FusionPolicy:
     """How a component joins topics: made by primary(), approximate() or exact()."""
@@ -233,7 +233,7 @@ class ContextHandle:
     def parameter(
         self,
         name: str,
-        initial: bool | int | float | str,
+        initial: bool | int | float | str | list[bool] | list[int] | list[float] | list[str],
         min: Any,
         max: Any,
         description: str,

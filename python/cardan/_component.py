@@ -20,7 +20,7 @@ if typing.TYPE_CHECKING:
 M = typing.TypeVar("M", bound=Message)
 M2 = typing.TypeVar("M2", bound=Message)
 M3 = typing.TypeVar("M3", bound=Message)
-V = typing.TypeVar("V", bool, int, float, str)
+V = typing.TypeVar("V", bool, int, float, str, "list[bool]", "list[int]", "list[float]", "list[str]")
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
@@ -239,16 +239,17 @@ class Context:
         name: str,
         initial: V,
         *,
-        min: V | None = None,
-        max: V | None = None,
+        min: V | float | None = None,
+        max: V | float | None = None,
         description: str = "",
         fixed: bool = False,
         accept: Callable[[V], str | None] | None = None,
     ) -> Parameter[V]:
-        """A value that the file and `cardan param set` can change: a bool, an int, a float or a str, as `initial`.
+        """A value that the file and `cardan param set` can change: a bool, an int, a float, a str or a list of one of
+        these, as `initial`. An empty list is one of floats.
 
         Args:
-            min, max: of numbers.
+            min, max: of numbers; of a list for each element.
             description: its effect and its unit.
             fixed: only the file can set it.
             accept: called before a change at run time, as a callback of the component: None or "" accepts it, another

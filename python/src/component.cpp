@@ -116,7 +116,36 @@ nb::object python_of(const ParameterValue& value) {
   if (const auto* truth = std::get_if<bool>(&value)) return nb::bool_(*truth);
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return nb::int_(*whole);
   if (const auto* number = std::get_if<double>(&value)) return nb::float_(*number);
-  return nb::cast(std::get<std::string>(value));
+  if (const auto* text = std::get_if<std::string>(&value)) return nb::cast(*text);
+  nb::list all;
+  for (const ParameterValue& element : config::elements_of(value)) all.append(python_of(element));
+  return all;
+}
+
+template <class T>
+std::vector<T> list_of(nb::handle value) {
+  std::vector<T> all;
+  for (const nb::handle element : value) all.push_back(nb::cast<T>(element));
+  return all;
+}
+
+/// All of one kind; whole numbers may stand among others.
+ParameterValue list_value_of(nb::handle value) {
+  bool truths = true, wholes = true, numbers = true, texts = true;
+  for (const nb::handle element : value) {
+    PyObject* const e = element.ptr();
+    const bool truth = PyBool_Check(e), whole = !truth && PyLong_Check(e);
+    truths = truths && truth;
+    wholes = wholes && whole;
+    numbers = numbers && (whole || PyFloat_Check(e));
+    texts = texts && PyUnicode_Check(e);
+  }
+  if (nb::len(value) == 0) return std::vector<double>{};
+  if (truths) return list_of<bool>(value);
+  if (wholes) return list_of<std::int64_t>(value);
+  if (numbers) return list_of<double>(value);
+  if (texts) return list_of<std::string>(value);
+  raise(PyExc_TypeError, "the elements of a parameter's list are all bool, numbers or str");
 }
 
 ParameterValue value_of(nb::handle value) {
@@ -124,7 +153,8 @@ ParameterValue value_of(nb::handle value) {
   if (PyLong_Check(value.ptr())) return nb::cast<std::int64_t>(value);
   if (PyFloat_Check(value.ptr())) return nb::cast<double>(value);
   if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
-  raise(PyExc_TypeError, "a parameter is a bool, an int, a float or a str");
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return list_value_of(value);
+  raise(PyExc_TypeError, "a parameter is a bool, an int, a float, a str, or a list of one of these");
 }
 
 struct ParameterHandle {
@@ -193,10 +223,11 @@ class ContextHandle {
     const auto bound = [&](nb::handle given) -> std::optional<ParameterValue> {
       if (given.is_none()) return std::nullopt;
       ParameterValue made = value_of(given);
-      if (std::holds_alternative<double>(value) && std::holds_alternative<std::int64_t>(made))
-        made = static_cast<double>(std::get<std::int64_t>(made));
-      if (made.index() != value.index() || std::holds_alternative<bool>(made) ||
-          std::holds_alternative<std::string>(made))
+      const bool real = std::holds_alternative<double>(value) || std::holds_alternative<std::vector<double>>(value);
+      const bool whole =
+          std::holds_alternative<std::int64_t>(value) || std::holds_alternative<std::vector<std::int64_t>>(value);
+      if (real) made = config::as_type_of(0.0, std::move(made));
+      if (!(real && std::holds_alternative<double>(made)) && !(whole && std::holds_alternative<std::int64_t>(made)))
         raise(PyExc_TypeError, "min and max of the parameter '" + name + "' are numbers of the default's type");
       return made;
     };

@@ -39,6 +39,8 @@ class Counter(cardan.Component):
         self.count = 0
         self.step = context.parameter("step", 1, min=1, max=100, description="added each time", accept=self.accept)
         self.word = context.parameter("word", "x", fixed=True)
+        self.gains = context.parameter("gains", [1.0], min=0, max=100)
+        self.names = context.parameter("names", ["a", "b"])
         self.out = context.output(NUMBERS)
         context.timer(0.01, self.tick, name="tick")
         context.log(f"starts as {context.name}")
@@ -207,6 +209,8 @@ def test_a_callback_that_hangs_ends_by_its_watchdog(system: System) -> None:
         ({"python": "my_parts"}, "module and class of Python"),
         ({"python": "my_parts:Counter", "parameters": {"stepp": 2}}, "has no parameter 'stepp'"),
         ({"python": "my_parts:Counter", "parameters": {"step": 200}}, "200"),
+        ({"python": "my_parts:Counter", "parameters": {"gains": ["a"]}}, "a list of numbers"),
+        ({"python": "my_parts:Counter", "parameters": {"gains": [1, 101]}}, "out of its range"),
         ({"python": "my_parts:Counter", "topics": {"/nmbers": "/x"}}, "/nmbers"),
         ({"python": "my_parts:Counter", "library": "libx.so", "class": "X"}, "has 'python' and 'library'"),
         ({"class": "X"}, "has no 'library'"),

@@ -18,13 +18,30 @@ namespace {
 constexpr std::size_t kMostNames = 4096;
 
 /// rcl_interfaces/msg/ParameterType
-enum RosType : std::uint8_t { NotSet, Bool, Integer, Double, String };
+enum RosType : std::uint8_t {
+  NotSet,
+  Bool,
+  Integer,
+  Double,
+  String,
+  ByteArray,
+  BoolArray,
+  IntegerArray,
+  DoubleArray,
+  StringArray
+};
 
-std::uint8_t type_in_ros(const config::Value& value) { return static_cast<std::uint8_t>(value.index() + 1); }
+std::uint8_t type_in_ros(const config::Value& value) {
+  return static_cast<std::uint8_t>(value.index() + (config::is_list(value) ? 2 : 1));
+}
 static_assert(std::is_same_v<std::variant_alternative_t<Bool - 1, config::Value>, bool> &&
               std::is_same_v<std::variant_alternative_t<Integer - 1, config::Value>, std::int64_t> &&
               std::is_same_v<std::variant_alternative_t<Double - 1, config::Value>, double> &&
-              std::is_same_v<std::variant_alternative_t<String - 1, config::Value>, std::string>);
+              std::is_same_v<std::variant_alternative_t<String - 1, config::Value>, std::string> &&
+              std::is_same_v<std::variant_alternative_t<BoolArray - 2, config::Value>, std::vector<bool>> &&
+              std::is_same_v<std::variant_alternative_t<IntegerArray - 2, config::Value>, std::vector<std::int64_t>> &&
+              std::is_same_v<std::variant_alternative_t<DoubleArray - 2, config::Value>, std::vector<double>> &&
+              std::is_same_v<std::variant_alternative_t<StringArray - 2, config::Value>, std::vector<std::string>>);
 
 const RosParameter* named(const std::vector<RosParameter>& all, const std::string& name) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const RosParameter& p) { return p.name == name; });
@@ -47,11 +64,11 @@ bool read(CdrReader& in, std::vector<std::string>& names) {
 }
 
 template <class Number>
-bool skip_list(CdrReader& in) {
+bool read(CdrReader& in, std::vector<Number>& numbers) {
   std::size_t count = 0;
   if (!in.count(count, sizeof(Number))) return false;
-  std::vector<Number> ignored(count);
-  return in.numbers(ignored.data(), count);
+  numbers.resize(count);
+  return in.numbers(numbers.data(), count);
 }
 
 /// A value of rcl_interfaces/msg/ParameterValue. Empty: of a type that no component has.
@@ -68,15 +85,26 @@ bool read(CdrReader& in, Wish& wish) {
   double number = 0;
   std::string text;
   std::vector<std::string> texts;
+  std::vector<std::uint8_t> bytes, truths;
+  std::vector<std::int64_t> wholes;
+  std::vector<double> numbers;
   if (!read(in, wish.name) || !in.number(type) || !in.boolean(yes) || !in.number(whole) || !in.number(number) ||
-      !read(in, text) || !skip_list<std::uint8_t>(in) || !skip_list<std::uint8_t>(in) || !skip_list<std::int64_t>(in) ||
-      !skip_list<double>(in) || !read(in, texts))
+      !read(in, text) || !read(in, bytes) || !read(in, truths) || !read(in, wholes) || !read(in, numbers) ||
+      !read(in, texts))
     return false;
   wish.deletes = type == NotSet;
   if (type == Bool) wish.value = yes;
   if (type == Integer) wish.value = whole;
   if (type == Double) wish.value = number;
   if (type == String) wish.value = std::move(text);
+  if (type == BoolArray) {
+    std::vector<bool> list;
+    for (const std::uint8_t truth : truths) list.push_back(truth != 0);
+    wish.value = std::move(list);
+  }
+  if (type == IntegerArray) wish.value = std::move(wholes);
+  if (type == DoubleArray) wish.value = std::move(numbers);
+  if (type == StringArray) wish.value = std::move(texts);
   return true;
 }
 
@@ -99,12 +127,29 @@ void write_value(CdrWriter& out, const config::Value* value) {
   out.number(get(std::int64_t{0}));
   out.number(get(0.0));
   out.string(get(std::string()));
-  for (int lists = 0; lists < 5; ++lists) out.count(0);
+  out.count(0);  // bytes
+  const auto truths = get(std::vector<bool>());
+  out.count(truths.size());
+  for (const bool truth : truths) out.boolean(truth);
+  const auto list = [&](const auto& numbers) {
+    out.count(numbers.size());
+    out.numbers(numbers.data(), numbers.size());
+  };
+  list(get(std::vector<std::int64_t>()));
+  list(get(std::vector<double>()));
+  const auto texts = get(std::vector<std::string>());
+  out.count(texts.size());
+  for (const std::string& text : texts) out.string(text);
 }
 
 double as_double(const config::Value& value) {
   const auto* const whole = std::get_if<std::int64_t>(&value);
   return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
+}
+
+template <class T>
+bool holds(const config::Value& value) {
+  return std::holds_alternative<T>(value) || std::holds_alternative<std::vector<T>>(value);
 }
 
 void write_descriptor(CdrWriter& out, const std::string& name, const RosParameter* parameter) {
@@ -116,8 +161,8 @@ void write_descriptor(CdrWriter& out, const std::string& name, const RosParamete
   out.boolean(parameter != nullptr && parameter->read_only);
   out.boolean(false);  // dynamic typing
   const bool ranged = parameter != nullptr && (parameter->min || parameter->max);
-  const bool real = ranged && std::holds_alternative<double>(parameter->value);
-  const bool whole = ranged && std::holds_alternative<std::int64_t>(parameter->value);
+  const bool real = ranged && holds<double>(parameter->value);
+  const bool whole = ranged && holds<std::int64_t>(parameter->value);
   const auto limit = [](const std::optional<config::Value>& given, auto otherwise) {
     using Number = decltype(otherwise);
     if (!given) return otherwise;
@@ -175,7 +220,8 @@ void write_list(CdrWriter& out, const std::vector<RosParameter>& all, const std:
 
 std::string set_one(const Wish& wish, ParameterTable& table) {
   if (wish.deletes) return "a component's parameter cannot be deleted";
-  if (!wish.value) return "components have no parameters of this type: it must be bool, integer, double or string";
+  if (!wish.value)
+    return "components have no parameters of this type: it must be bool, integer, double, string, or an array of these";
   return table.set(wish.name, *wish.value);
 }
 

@@ -153,13 +153,66 @@ TEST(DdsParameters, ARequestTakesOnlySoLong) {
   EXPECT_EQ(count, 1000U) << "each of them has its answer";
 }
 
+TEST(DdsParameters, ListsGoBothWays) {
+  FixedTable table;
+  table.more = {{.name = "b", .value = std::vector<bool>{true, false}},
+                {.name = "i", .value = std::vector<std::int64_t>{1, -2}},
+                {.name = "d", .value = std::vector<double>{0.5}},
+                {.name = "s", .value = std::vector<std::string>{"x", "yy"}}};
+  Request get;
+  get.names({"b", "i", "d", "s"});
+  const auto values = parameter_answer(ParameterService::Get, get.bytes, table);
+  ASSERT_TRUE(values);
+  // What was got is set: the bytes of a value are the same in both.
+  CdrReader in = opened(values);
+  std::size_t count = 0;
+  ASSERT_TRUE(in.count(count, 1) && count == 4);
+  for (const RosParameter& sent : table.more) {
+    std::uint8_t type = 0;
+    bool yes = false;
+    std::int64_t whole = 0;
+    double number = 0;
+    std::string_view text;
+    ASSERT_TRUE(in.number(type) && in.boolean(yes) && in.number(whole) && in.number(number) && in.string(text));
+    EXPECT_EQ(type, sent.value.index() + 2) << sent.name;
+    Request set;
+    set.out.count(1);
+    set.out.string("track");
+    set.out.number(type);
+    set.out.boolean(yes);
+    set.out.number(whole);
+    set.out.number(number);
+    set.out.string(text);
+    const auto list = [&]<class T>(T) {
+      std::size_t size = 0;
+      ASSERT_TRUE(in.count(size, sizeof(T)));
+      std::vector<T> all(size);
+      ASSERT_TRUE(in.numbers(all.data(), size));
+      set.out.count(size);
+      set.out.numbers(all.data(), size);
+    };
+    list(std::uint8_t{});
+    list(std::uint8_t{});
+    list(std::int64_t{});
+    list(double{});
+    ASSERT_TRUE(in.count(count, 4));
+    set.out.count(count);
+    for (; count > 0; --count) {
+      ASSERT_TRUE(in.string(text));
+      set.out.string(text);
+    }
+    ASSERT_TRUE(parameter_answer(ParameterService::Set, set.bytes, table));
+    EXPECT_EQ(table.taken.at("track"), sent.value);
+  }
+}
+
 TEST(DdsParameters, ASetIsAnsweredWithItsReason) {
   FixedTable table;
   Request request;
   request.out.count(4);
   request.parameter("track", 1, false);
   request.parameter("detector.count", 2, false);
-  request.parameter("track", 7, false);  // a list of integers
+  request.parameter("track", 5, false);  // bytes
   request.parameter("track", 0, false);  // as `ros2 param delete`
   const auto reply = parameter_answer(ParameterService::Set, request.bytes, table);
   ASSERT_TRUE(reply);

@@ -15,13 +15,6 @@ constexpr std::int64_t kFresh = 200'000'000;       ///< ns
 constexpr std::int64_t kMostTime = 5'000'000'000;  ///< ns; each parameter may take seconds
 constexpr std::size_t kShownName = 200;            ///< bytes
 
-config::Value as_type_of(const config::Value& like, const config::Value& value) {
-  // A viewer writes 1 where the component has 1.0.
-  if (std::holds_alternative<double>(like))
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return value;
-}
-
 Parameters named(Parameters all, const std::set<std::string>& names) {
   if (!names.empty()) std::erase_if(all, [&](const auto& one) { return !names.contains(one.first); });
   return all;
@@ -67,7 +60,7 @@ std::string ParameterDesk::answer(const SetParameters& request) {
       throw Error(ErrorCode::InvalidArgument, "no component has a parameter " + shown, "cardan param list names them");
     const auto& [component, parameter] = it->second;
     asked_ns_ = 0;  // the next look shows what it has become
-    components_.set(*component, parameter->name, as_type_of(parameter->value, value));
+    components_.set(*component, parameter->name, config::as_type_of(parameter->value, value));
     names.insert(name);
   }
   return parameters_text(named(all(), names), request.request);

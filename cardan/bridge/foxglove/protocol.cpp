@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
@@ -117,17 +118,17 @@ SetParameters set_parameters(const json& in) {
     const auto value = one.find("value");
     if (value == one.end()) throw Wrong{"value"};
     config::Value& to = request.parameters[name];
-    if (value->is_boolean())
-      to = value->get<bool>();
-    else if (value->is_number_integer() && word(one, "type", false) != "float64" &&
-             !(value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX))
-      to = value->get<std::int64_t>();
-    else if (value->is_number())
+    const auto too_large = [](const json& j) {
+      return j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
+    };
+    if (value->is_number_integer() && (word(one, "type", false) == "float64" || too_large(*value))) {
       to = value->get<double>();
-    else if (value->is_string())
-      to = value->get<std::string>();
-    else
-      throw Wrong{"value"};
+      continue;
+    }
+    if (value->is_array() && std::any_of(value->begin(), value->end(), too_large)) throw Wrong{"value"};
+    const auto read = plan::value_of(*value);
+    if (!read) throw Wrong{"value"};
+    to = *read;
   }
   return request;
 }
@@ -225,6 +226,10 @@ std::string parameters_text(const Parameters& parameters, const std::string& req
     if (const auto* d = std::get_if<double>(&value); d != nullptr) {
       if (!std::isfinite(*d)) continue;  // JSON has no form for it
       one["type"] = "float64";
+    }
+    if (const auto* list = std::get_if<std::vector<double>>(&value); list != nullptr) {
+      if (!std::all_of(list->begin(), list->end(), [](double d) { return std::isfinite(d); })) continue;
+      one["type"] = "float64_array";
     }
     all.push_back(std::move(one));
   }

@@ -52,6 +52,23 @@ TEST(FoxgloveProtocol, ParametersKeepTheirTypes) {
             (Parameters{{"d", 1.0}, {"i", std::int64_t{1}}, {"b", true}, {"s", std::string("x")}, {"e", 0.5}}));
 }
 
+TEST(FoxgloveProtocol, ListsOfParametersKeepTheirTypes) {
+  const Parameters lists{{"b", std::vector<bool>{true, false}},
+                         {"d", std::vector<double>{1.0, 0.5}},
+                         {"i", std::vector<std::int64_t>{1, 2}},
+                         {"s", std::vector<std::string>{"x"}}};
+  json text = json::parse(parameters_text(lists, "q"));
+  EXPECT_EQ(text["parameters"][1], json::parse(R"({"name":"d","value":[1.0,0.5],"type":"float64_array"})"));
+  EXPECT_EQ(text["parameters"][2], json::parse(R"({"name":"i","value":[1,2]})"));
+  text["op"] = "setParameters";
+  EXPECT_EQ(std::get<SetParameters>(parse_request(text.dump())).parameters, lists);
+  EXPECT_EQ(json::parse(parameters_text({{"n", std::vector<double>{1, std::nan("")}}}, "q"))["parameters"].size(), 0U);
+  for (const char* const wrong : {"[1, \"a\"]", "[[1]]", "[null]", "{}", "null", "[18446744073709551615]"}) {
+    text["parameters"] = json::array({{{"name", "x"}, {"value", json::parse(wrong)}}});
+    EXPECT_TRUE(std::holds_alternative<Malformed>(parse_request(text.dump()))) << wrong;
+  }
+}
+
 TEST(FoxgloveProtocol, TheGraphIsSentAsItsChanges) {
   const Graph before{.published = {{"/a", {"p"}}, {"/b", {"p"}}}, .subscribed = {{"/a", {"q"}}}};
   const Graph now{.published = {{"/b", {"p", "r"}}, {"/c", {"p"}}}, .subscribed = {}};
@@ -113,7 +130,7 @@ TEST(FoxgloveProtocol, WhatIsMalformedIsRefusedInWords) {
                            R"({"op":"advertise","channels":[{"id":1}]})",
                            R"({"op":"advertise","channels":[[]]})",
                            R"({"op":"setParameters","parameters":[{"name":"a"}]})",
-                           R"({"op":"setParameters","parameters":[{"name":"a","value":[1]}]})",
+                           R"({"op":"setParameters","parameters":[{"name":"a","value":[[1]]}]})",
                            R"({"op":"getParameters","parameterNames":[1]})",
                            "{\"op\":\"\xff\"}"})
     EXPECT_FALSE(why(text).empty()) << text;

@@ -8,6 +8,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/runtime/runtime.hpp"
+#include "cardan/system/plan/value_json.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::host {
@@ -77,17 +78,6 @@ FusionReport report_of(const detail::ComponentCore::Fused& fused) {
   return r;
 }
 
-json value_json(const config::Value& value) {
-  return std::visit([](const auto& v) { return json(v); }, value);
-}
-
-config::Value value_of(const json& j) {
-  if (j.is_boolean()) return j.get<bool>();
-  if (j.is_number_integer()) return j.get<std::int64_t>();
-  if (j.is_number()) return j.get<double>();
-  return j.get<std::string>();
-}
-
 }  // namespace
 
 // Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
@@ -100,18 +90,18 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionInputReport, name, topic, offered, used
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionReport, name, policy, time, fired, silent, why, inputs)
 
 static void to_json(json& j, const ParameterReport& p) {
-  j = {{"name", p.name}, {"description", p.description}, {"value", value_json(p.value)}, {"fixed", p.fixed}};
-  if (p.min) j["min"] = value_json(*p.min);
-  if (p.max) j["max"] = value_json(*p.max);
+  j = {{"name", p.name}, {"description", p.description}, {"value", plan::json_of(p.value)}, {"fixed", p.fixed}};
+  if (p.min) j["min"] = plan::json_of(*p.min);
+  if (p.max) j["max"] = plan::json_of(*p.max);
 }
 
 static void from_json(const json& j, ParameterReport& p) {
   const auto bound = [&](const char* key) {
-    return j.contains(key) ? std::optional(value_of(j.at(key))) : std::nullopt;
+    return j.contains(key) ? std::optional(plan::needed_value_of(j.at(key))) : std::nullopt;
   };
   p = {.name = j.at("name"),
        .description = j.at("description"),
-       .value = value_of(j.at("value")),
+       .value = plan::needed_value_of(j.at("value")),
        .min = bound("min"),
        .max = bound("max"),
        .fixed = j.at("fixed")};

@@ -12,6 +12,7 @@
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/system/host/component_report.hpp"
 #include "cardan/system/host/crash_report.hpp"
+#include "cardan/system/plan/value_json.hpp"
 #include "cardan/transport/discovery/process.hpp"
 
 namespace cardan::host {
@@ -85,7 +86,7 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
                               : "the request came too late, and was not carried out",
                 "give it again");
   if (what == "set") {
-    runtime_.set_parameter(request.at("component"), request.at("parameter"), parameter_value_of(request.at("value")),
+    runtime_.set_parameter(request.at("component"), request.at("parameter"), plan::needed_value_of(request.at("value")),
                            left);
     if (request.value("keep", false))
       core_of(runtime_, request.at("component"))

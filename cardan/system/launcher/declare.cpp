@@ -17,6 +17,7 @@
 #include "cardan/config/problem_list.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/plan/plan.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::launcher {
 namespace {
@@ -25,13 +26,6 @@ using config::Component;
 using config::Configuration;
 using config::Process;
 using nlohmann::json;
-
-config::Value value_of(const json& j) {
-  if (j.is_boolean()) return j.get<bool>();
-  if (j.is_number_integer()) return j.get<std::int64_t>();
-  if (j.is_number()) return j.get<double>();
-  return j.get<std::string>();
-}
 
 TopicOptions options_of(const json& j) {
   TopicOptions o;
@@ -63,11 +57,11 @@ void read(const json& answer, config::Declarations& into) {
   for (const json& p : answer.at("parameters")) {
     config::DeclaredParameter parameter{.component = component,
                                         .name = p.at("name"),
-                                        .default_value = value_of(p.at("value")),
+                                        .default_value = plan::needed_value_of(p.at("value")),
                                         .description = p.at("description"),
                                         .fixed = p.at("fixed")};
-    if (p.contains("min")) parameter.min = value_of(p.at("min"));
-    if (p.contains("max")) parameter.max = value_of(p.at("max"));
+    if (p.contains("min")) parameter.min = plan::needed_value_of(p.at("min"));
+    if (p.contains("max")) parameter.max = plan::needed_value_of(p.at("max"));
     into.parameters.push_back(std::move(parameter));
   }
   for (const json& name : answer.at("callbacks")) into.callbacks.push_back({component, name});

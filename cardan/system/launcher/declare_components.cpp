@@ -17,15 +17,12 @@
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/system/host/host.hpp"
 #include "cardan/system/launcher/declare.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::launcher {
 namespace {
 
 using nlohmann::json;
-
-json json_of(const config::Value& value) {
-  return std::visit([](const auto& v) { return json(v); }, value);
-}
 
 json json_of(const TopicOptions& o) {
   return {{"max_bytes", o.max_bytes},
@@ -64,9 +61,9 @@ json json_of(const detail::ComponentCore& core) {
   json parameters = json::array();
   for (const auto& [name, p] : core.parameters()) {
     json parameter = {
-        {"name", name}, {"value", json_of(p->value())}, {"description", p->description}, {"fixed", p->fixed}};
-    if (p->min) parameter["min"] = json_of(*p->min);
-    if (p->max) parameter["max"] = json_of(*p->max);
+        {"name", name}, {"value", plan::json_of(p->value())}, {"description", p->description}, {"fixed", p->fixed}};
+    if (p->min) parameter["min"] = plan::json_of(*p->min);
+    if (p->max) parameter["max"] = plan::json_of(*p->max);
     parameters.push_back(std::move(parameter));
   }
   json callbacks = json::array();

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "cardan/base/error.hpp"
+#include "cardan/config/shape.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::plan {
 namespace {
@@ -26,8 +28,10 @@ bool whole_number(std::string_view text, Number& number) {
   return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-Value value_of(std::string_view text) {
+Value value_in_words(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
+    if (auto list = value_in_json(text)) return *std::move(list);
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
     return std::string(text.substr(1, text.size() - 2));
   std::int64_t integer = 0;
@@ -123,7 +127,7 @@ void set_parameter(Configuration& configuration, std::string_view assignment, st
     for (Component& c : process.components)
       if (c.name == component) {
         const std::string parameter(assignment.substr(slash + 1, equals - slash - 1));
-        c.parameters[parameter] = value_of(assignment.substr(equals + 1));
+        c.parameters[parameter] = value_in_words(assignment.substr(equals + 1));
         config::Source& source = configuration.source;
         source.included.push_back(fmt::format("{} {}", option, assignment));
         const std::string pointer = config::join(c.pointer + "/parameters", parameter);

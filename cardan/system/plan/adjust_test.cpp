@@ -110,7 +110,9 @@ TEST(SetParameter, EachType) {
   auto c = file();
   for (const char* assignment :
        {"detector/threshold=0.75", "detector/people=-3", "detector/night=true", "detector/model=small",
-        "detector/code=\"12\"", "detector/path=/a=b", "detector/empty=", "detector/word=nan"})
+        "detector/code=\"12\"", "detector/path=/a=b", "detector/empty=", "detector/word=nan", "detector/gains=[1, 2.5]",
+        "detector/ids=[1,2]", "detector/names=[\"a\", \"b\"]", "detector/bits=[true]", "detector/none=[]",
+        "detector/brackets=[a]"})
     set_parameter(c, assignment);
   const std::map<std::string, config::Value> expected{{"threshold", 0.75},
                                                       {"people", std::int64_t{-3}},
@@ -119,7 +121,13 @@ TEST(SetParameter, EachType) {
                                                       {"code", std::string("12")},
                                                       {"path", std::string("/a=b")},
                                                       {"empty", std::string()},
-                                                      {"word", std::string("nan")}};
+                                                      {"word", std::string("nan")},
+                                                      {"gains", std::vector<double>{1, 2.5}},
+                                                      {"ids", std::vector<std::int64_t>{1, 2}},
+                                                      {"names", std::vector<std::string>{"a", "b"}},
+                                                      {"bits", std::vector<bool>{true}},
+                                                      {"none", std::vector<double>{}},
+                                                      {"brackets", std::string("[a]")}};
   EXPECT_EQ(c.component("detector")->parameters, expected);
 }
 

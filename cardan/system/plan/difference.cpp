@@ -16,6 +16,7 @@
 #include "cardan/config/shape.hpp"
 #include "cardan/runtime/executor/component_library.hpp"
 #include "cardan/system/plan/plan_fields.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::plan {
 namespace {
@@ -240,7 +241,8 @@ void refuse_unsound(const Plan& plan) {
       name("a component", component.name, config::Format::Name);
       once(components, "components", component.name);
       for (const auto& [parameter, value] : component.parameters)
-        if (const auto* const number = std::get_if<double>(&value)) finite(*number);
+        for (const config::Value& one : config::elements_of(value))
+          if (const auto* const number = std::get_if<double>(&one)) finite(*number);
       if (component.cycle) finite(component.cycle->weight);
     }
   }
@@ -250,17 +252,7 @@ namespace {
 
 using nlohmann::json;
 
-json json_of(const std::optional<config::Value>& value) {
-  return value ? std::visit([](const auto& v) { return json(v); }, *value) : json(nullptr);
-}
-
-std::optional<config::Value> value_of(const json& j) {
-  if (j.is_null()) return {};
-  if (j.is_boolean()) return j.get<bool>();
-  if (j.is_number_integer()) return j.get<std::int64_t>();
-  if (j.is_number()) return j.get<double>();
-  return j.get<std::string>();
-}
+json before_of(const Difference::Set& set) { return set.before ? json_of(*set.before) : json(nullptr); }
 
 }  // namespace
 
@@ -272,7 +264,7 @@ std::string to_json(const Difference& d) {
     set.push_back({{"process", one.process},
                    {"component", one.component},
                    {"parameter", one.parameter},
-                   {"before", json_of(one.before)},
+                   {"before", before_of(one)},
                    {"after", json_of(one.after)}});
   return json{{"start", d.start}, {"stop", d.stop}, {"restart", restart}, {"set", set}, {"others", d.others}}.dump(
       -1, ' ', false, json::error_handler_t::replace);
@@ -287,7 +279,7 @@ Difference difference_from_json(const std::string& text) {
                      .component = one.at("component"),
                      .parameter = one.at("parameter"),
                      .before = value_of(one.at("before")),
-                     .after = value_of(one.at("after")).value()});
+                     .after = needed_value_of(one.at("after"))});
   return d;
 }
 

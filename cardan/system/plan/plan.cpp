@@ -14,6 +14,7 @@
 #include "cardan/base/crc32c.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/plan/adjust.hpp"
+#include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::plan {
 namespace {
@@ -58,18 +59,11 @@ std::vector<std::string> saved(const std::string& file, Plan& plan) {
   for (const auto& [component, parameters] : all["parameters"].items()) {
     if (!parameters.is_object()) throw wrong(fmt::format("\"{}\" is not an object", component));
     for (const auto& [name, value] : parameters.items()) {
-      config::Value v;
-      if (value.is_boolean())
-        v = value.get<bool>();
-      else if (value.is_number_integer())
-        v = value.get<std::int64_t>();
-      else if (value.is_number())
-        v = value.get<double>();
-      else if (value.is_string())
-        v = value.get<std::string>();
-      else
-        throw wrong(fmt::format("\"{}/{}\" is neither true or false, nor a number or a text", component, name));
-      assignments.push_back(assignment_of(component, name, v));
+      const auto v = value_of(value);
+      if (!v)
+        throw wrong(
+            fmt::format("\"{}/{}\" is neither true or false, nor a number, a text or a list of such", component, name));
+      assignments.push_back(assignment_of(component, name, *v));
     }
   }
   return assignments;

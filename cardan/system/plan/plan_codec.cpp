@@ -117,7 +117,7 @@ class Encoder {
       }
     } else {
       put(value.size());
-      for (const auto& element : value) put(element);
+      for (const typename T::value_type& element : value) put(element);
     }
   }
   std::string bytes{};
@@ -167,7 +167,15 @@ class Decoder {
       }
     } else {
       value.clear();
-      for (std::size_t left = size(); left > 0; --left) get(value.emplace_back());
+      for (std::size_t left = size(); left > 0; --left) {
+        if constexpr (std::is_same_v<T, std::vector<bool>>) {  // its elements have no place of their own
+          bool element = false;
+          get(element);
+          value.push_back(element);
+        } else {
+          get(value.emplace_back());
+        }
+      }
     }
   }
   void end() const {

@@ -77,8 +77,8 @@ export class System {
   }
   #showValue(input, value) {
     if (input.type === "checkbox") input.checked = value;
-    else if (input.tagName === "OUTPUT") input.textContent = typeof value === "number" ? numberText(value) : String(value);
-    else input.value = String(value);
+    else if (input.tagName === "OUTPUT") input.textContent = typeof value === "number" ? numberText(value) : Array.isArray(value) ? JSON.stringify(value) : String(value);
+    else input.value = Array.isArray(value) ? JSON.stringify(value) : String(value);
   }
 
   #makeRows(parameters) {
@@ -108,7 +108,15 @@ export class System {
 
   #set(name, input) {
     const { parameter } = this.#rows.get(name);
-    const value = input.type === "checkbox" ? input.checked : input.type === "number" ? input.valueAsNumber : input.value;
+    let value = input.type === "checkbox" ? input.checked : input.type === "number" ? input.valueAsNumber : input.value;
+    if (Array.isArray(parameter.value)) {
+      try {
+        value = JSON.parse(value);
+      } catch {
+        this.#say(`${name} was not changed: write a list as [1, 2].`);
+        return;
+      }
+    }
     if (typeof value === "number" && (!Number.isFinite(value) || !input.checkValidity())) {
       this.#say(`${name} was not changed: ${input.validationMessage || "this is not a number."}`);
       return;
