@@ -16,6 +16,8 @@ void add_plan_options(CLI::App& command, plan::PlanOptions& options) {
   command.add_option("--parameters", options.parameters, "Values that `cardan param save` wrote; --set overrides them");
   command.add_option("--set", options.set, "component/parameter=value: replaces the file's value")
       ->allow_extra_args(false);
+  command.add_option("--remap", options.remap, "/name:=/other: gives a topic another name on the bus; repeatable")
+      ->allow_extra_args(false);
   command.add_flag("--one-process", options.one_process, "All components in one process");
   command
       .add_option("--log-level", options.log_levels,

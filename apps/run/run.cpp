@@ -49,6 +49,7 @@ constexpr const char* kRunExamples = R"(Examples:
   cardan run street.json --one-process                all components in one process: samples move as pointers
   cardan run street.json --set detector/threshold=0.4 --set camera/device=/dev/video2
   cardan run car.json --var lidar=true                variables of the file, which `when` and ${…} in it use
+  cardan run street.json --remap /camera/front:=/front    topics get other names
   cardan run street.json --crash detector@5           makes it crash after 5 s, to show the recovery
   cardan run street.json --seconds 30 --no-view --json summary.json
   cardan run street.json --log run.log --log-size 10M --log-level warning --log-level detector=info
@@ -67,8 +68,9 @@ Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs al
 a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
 /// Options that `--apply` goes together with.
-constexpr std::string_view kWithApply[] = {"--help",   "file",  "--apply", "--yes",        "--json",       "--no-check",
-                                           "--domain", "--var", "--set",   "--parameters", "--one-process"};
+constexpr std::string_view kWithApply[] = {"--help", "file",         "--apply",       "--yes",
+                                           "--json", "--no-check",   "--domain",      "--var",
+                                           "--set",  "--parameters", "--one-process", "--remap"};
 
 struct RunOptions {
   std::string file, json, crash, reports = "out";
@@ -238,6 +240,19 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
   return code;
 }
 
+/// A name that no component has was probably misspelt.
+void warn_of_remaps(const plan::Plan& plan, const std::vector<std::string>& remap,
+                    const std::function<void(LogLevel, const std::string&)>& say) {
+  for (const std::string& pair : remap) {
+    const std::string to = pair.substr(pair.find(":=") + 2);
+    const bool used = std::any_of(plan.declared.begin(), plan.declared.end(), [&](const auto& component) {
+      const std::vector<std::string>& topics = component.second.topics;
+      return std::find(topics.begin(), topics.end(), to) != topics.end();
+    });
+    if (!used) say(LogLevel::Warning, fmt::format("--remap {}: no component uses such a topic", pair));
+  }
+}
+
 int run_system(const RunOptions& o) {
   Prepared p;
   prepare(o, p);
@@ -271,7 +286,10 @@ int run_system(const RunOptions& o) {
     config::Declarations declared;
     if (!passes_check(configuration, std::move(p.problems), o.file, !o.no_check, say, refuse, &declared))
       return kFailed;
-    if (!o.no_check) launcher::keep_declared(p.plan, declared);
+    if (!o.no_check) {
+      launcher::keep_declared(p.plan, declared);
+      warn_of_remaps(p.plan, o.changes.remap, say);
+    }
     return supervise(o, p, view, own, on_line, log.get(), live, published.get());
   } catch (const std::exception& e) {  // main() says it on standard error
     if (log) log->add(file_text(own_line(LogLevel::Error, e.what())));

@@ -66,6 +66,49 @@ class TheFileChanges(PlanCase):
         self.assertEqual(before["limit_m"], "7.0")
         self.assertEqual(after["limit_m"], "7.0", running.text())
 
+    def tuned(self, running, value):
+        self.assertEqual(self.asked("param", "set", "brake/limit_m", value).returncode, 0)
+        pid = running.pids()["brake"]
+        os.kill(pid, signal.SIGKILL)
+        running.wait_for(lambda: running.pids().get("brake", pid) != pid)
+        return running.state()["limit_m"]
+
+    def test_tuned_parameters_are_kept_when_asked(self):
+        file = edited(self.copy(), ('"parameters": {"limit_m": 6.0}', '"parameters": {"limit_m": 6.0}, "keep": true'))
+        running = Running(self, file)
+        self.assertEqual(self.tuned(running, "12"), "12.0")
+        self.assertEqual(self.tuned(running, "13.5"), "13.5")
+        self.cardan("component", "restart", "brake")
+        self.assertEqual(running.state()["limit_m"], "13.5")
+        self.cardan("run", "--restart", "driving")
+        self.assertEqual(running.state()["limit_m"], "13.5")
+        # The file's value is the newer word when it changes, and only then.
+        edited(file, ('"deadline_ms": 500', '"deadline_ms": 600'))
+        self.cardan("run", "--apply", file, "--yes")
+        self.assertEqual(running.state()["limit_m"], "13.5")
+        edited(file, ('"limit_m": 6.0', '"limit_m": 7.0'))
+        self.cardan("run", "--apply", file, "--yes")
+        self.assertEqual(running.state()["limit_m"], "7.0")
+        pid = running.pids()["brake"]
+        os.kill(pid, signal.SIGKILL)
+        running.wait_for(lambda: running.pids().get("brake", pid) != pid)
+        self.assertEqual(running.state()["limit_m"], "7.0")
+
+    def test_tuned_parameters_are_not_kept_by_themselves(self):
+        running = Running(self, self.copy())
+        self.assertEqual(self.tuned(running, "12"), "6.0")
+
+    def test_topics_are_renamed(self):
+        file = self.copy()
+        running = Running(self, file, "--remap", "/distance:=/front/distance", "--remap", "/command:=/brake")
+        state = running.state()
+        self.assertEqual((state["reads"], state["publishes"]), (["/front/distance"], ["/brake"]))
+        self.assertEqual(running.end(), 0, running.text())
+        for wrong in ("/distance", "distance:=/x", "/distance:=x"):
+            self.assertIn("--remap", self.cardan("run", file, "--remap", wrong, "--no-view", code=2))
+        misspelt = self.cardan("run", file, "--remap", "/distanze:=/x", "--no-view", "--seconds", "1")
+        self.assertIn("no component uses such a topic", misspelt)
+
     def test_an_order_to_restart_gives_the_plan_too(self):
         file = self.copy()
         running = Running(self, file)

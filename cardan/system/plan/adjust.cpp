@@ -98,6 +98,47 @@ Configuration one_process(Configuration configuration) {
   return configuration;
 }
 
+void remap_topics(Configuration& configuration, const std::vector<std::string>& pairs) {
+  config::Naming naming;
+  for (const std::string& pair : pairs) {
+    const std::size_t at = pair.find(":=");
+    const auto wrong = [&](const std::string& why) {
+      return Error(ErrorCode::InvalidArgument, fmt::format("--remap {}: {}", pair, why),
+                   "write --remap /name:=/other, with names as `cardan topic list` shows them");
+    };
+    if (at == std::string::npos) throw wrong("it is not a pair of names");
+    const std::string from = pair.substr(0, at);
+    const std::string to = pair.substr(at + 2);
+    for (const std::string& name : {from, to}) {
+      if (!config::fits(config::Format::Topic, name)) throw wrong(fmt::format("'{}' is not the name of a topic", name));
+      if (name.starts_with("/cardan/")) throw wrong("names below /cardan/ are Cardan's own");
+    }
+    if (!naming.links.emplace(from, to).second) throw wrong(fmt::format("{} is renamed twice", from));
+  }
+  if (naming.links.empty()) return;
+  const auto change = [&](std::string& name) { name = naming.name(name); };
+  const auto change_all = [&](std::vector<std::string>& names) { std::for_each(names.begin(), names.end(), change); };
+  for (Process& process : configuration.processes) {
+    for (Component& component : process.components) {
+      for (auto& [code, bus] : component.topics) change(bus);
+      component.namings.push_back(naming);
+    }
+    if (!process.record) continue;
+    change_all(process.record->topics);
+    change_all(process.record->exclude);
+    if (!process.record->on) continue;
+    change_all(process.record->on->silent);
+    change_all(process.record->on->messages);
+  }
+  for (config::Transition& transition : configuration.transitions)
+    if (transition.when.is_of_topics()) change_all(transition.when.names);
+  std::map<std::string, config::TopicSettings> topics;
+  for (const bool renamed : {false, true})  // what the file says of the new name itself comes first
+    for (const auto& [name, settings] : configuration.topics)
+      if (naming.links.contains(name) == renamed) topics.emplace(naming.name(name), settings);
+  configuration.topics = std::move(topics);
+}
+
 std::string domain_of(const Configuration& configuration) {
   return configuration.source.keys.contains("/domain") ? configuration.domain : std::string();
 }

@@ -129,6 +129,39 @@ TEST(SetParameter, EachType) {
                                                       {"none", std::vector<double>{}},
                                                       {"brackets", std::string("[a]")}};
   EXPECT_EQ(c.component("detector")->parameters, expected);
+  for (const auto& [name, value] : expected) {
+    auto again = file();
+    set_parameter(again, assignment_of("detector", name, value));
+    EXPECT_EQ(again.component("detector")->parameters.at(name), value) << name;
+  }
+}
+
+TEST(Remap, EverythingOfTheFileFollowsAtOnce) {
+  auto c = file();
+  c.processes[0].components[0].topics = {{"/in", "/sensors"}, {"/out", "/b"}};
+  c.topics = {{"/a", {.depth = 1}}, {"/b", {.depth = 2}}, {"/sensors", {.depth = 3}}};
+  c.processes[1].record = config::Record{
+      .topics = {"/a", "/a*"}, .exclude = {"/b"}, .on = config::RecordTrigger{.silent = {"/a"}, .messages = {"/c"}}};
+  remap_topics(c, {"/a:=/b", "/b:=/a", "/sensors:=/a/b"});
+  const config::Component& first = c.processes[0].components[0];
+  EXPECT_EQ(first.bus_name("/in"), "/a/b");
+  EXPECT_EQ(first.bus_name("/out"), "/a");
+  EXPECT_EQ(first.bus_name("/a"), "/b");
+  EXPECT_EQ(first.bus_name("/other"), "/other");
+  EXPECT_EQ(c.topics.at("/b").depth, 1U);
+  EXPECT_EQ(c.topics.at("/a").depth, 2U);
+  EXPECT_EQ(c.topics.at("/a/b").depth, 3U);
+  EXPECT_EQ(c.transitions.back().when.names, std::vector<std::string>{"/a/b"});
+  EXPECT_EQ(c.processes[1].record->topics, (std::vector<std::string>{"/b", "/a*"}));
+  EXPECT_EQ(c.processes[1].record->exclude, std::vector<std::string>{"/a"});
+  EXPECT_EQ(c.processes[1].record->on->silent, std::vector<std::string>{"/b"});
+  auto own = file();
+  own.topics = {{"/a", {.depth = 1}}, {"/b", {.depth = 2}}};
+  remap_topics(own, {"/a:=/b"});
+  EXPECT_EQ(own.topics.at("/b").depth, 2U) << "what the file says of the new name holds";
+  for (const char* wrong : {"/a", "a:=/b", "/a:=b", "/a:=", ":=/a", "/cardan/state:=/a", "/a:=/cardan/x"})
+    EXPECT_THROW(remap_topics(own, {wrong}), Error) << wrong;
+  EXPECT_THROW(remap_topics(own, {"/a:=/b", "/a:=/c"}), Error);
 }
 
 TEST(SetParameter, AProblemOfTheValueNamesTheOption) {

@@ -100,6 +100,7 @@ Plan make_plan(const std::string& file, const PlanOptions& options, std::vector<
     for (const std::string& assignment : saved(options.parameters, plan))
       set_parameter(c, assignment, fmt::format("--parameters {}:", options.parameters));
   for (const std::string& assignment : options.set) set_parameter(c, assignment);
+  remap_topics(c, options.remap);
   for (const std::string& level : options.log_levels) set_log_level(c, level, plan.log_levels);
   if (options.one_process) c = one_process(std::move(c));
   return plan;

@@ -21,6 +21,7 @@ struct PlanOptions {
   std::vector<std::string> variables{};   ///< "name=value", of the file
   std::string parameters{};               ///< file that `cardan param save` wrote; "": none
   std::vector<std::string> set{};         ///< "component/parameter=value", after those of `parameters`
+  std::vector<std::string> remap{};       ///< "/name:=/other": topics on the bus (remap_topics())
   std::vector<std::string> log_levels{};  ///< "[COMPONENT=]LEVEL"
   std::string domain{};                   ///< instead of the file's or $CARDAN_DOMAIN
   bool one_process = false;               ///< all components in one process (one_process())
