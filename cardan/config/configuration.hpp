@@ -90,6 +90,7 @@ struct Component {
   std::string library{};
   std::string class_name{};
   std::map<std::string, Value> parameters{};
+  bool keep = false;                            ///< values that are set at run time hold after restarts too
   std::map<std::string, std::string> topics{};  ///< name in the code → name on the bus
   std::string group{kDefaultGroup};             ///< of its process; without meaning where it has a thread
   int priority = 0;                             ///< in its group: 0 (last) to kMaxPriority (first)

@@ -154,6 +154,7 @@ Component read_component(const std::string& name, const Node& node, const std::s
   each(node, "parameters", pointer, [&](const std::string& parameter, const Node& value, const std::string&) {
     component.parameters.emplace(parameter, read_value(value));
   });
+  read(node, "keep", component.keep);
   each(node, "topics", pointer,
        [&](const std::string& code, const Node& bus, const std::string&) { component.topics.emplace(code, bus.text); });
   read(node, "group", component.group);

@@ -70,6 +70,7 @@ class LauncherLines {
   }
   void ready() const { say("ready"); }
   void ends() const { say("ends"); }
+  void keep(const std::string& text) const { say("keep " + text); }
   void threw(const std::string& component, std::uint64_t number) const {
     say(fmt::format("threw {} {}", number, component));
   }
@@ -154,7 +155,8 @@ class Host {
                   return found == restarts_.end() ? std::uint64_t{0} : found->second.count;
                 },
             .restart = [this](const std::string& component,
-                              std::chrono::nanoseconds within) { return restart_for_operator(component, within); }};
+                              std::chrono::nanoseconds within) { return restart_for_operator(component, within); },
+            .keep = [this](const std::string& text) { launcher_.keep(text); }};
   }
   RuntimeOptions runtime_options() {
     RuntimeOptions options;

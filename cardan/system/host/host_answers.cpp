@@ -21,12 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-ParameterValue parameter_value_of(const json& value) {
-  if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  if (value.is_number()) return value.get<double>();
-  return value.get<std::string>();
-}
+constexpr std::size_t kMostKept = 900;  ///< of a line to the launcher
 
 detail::ComponentCore& core_of(const Runtime& runtime, const std::string& component) {
   for (const auto& core : runtime.components())
@@ -53,6 +48,13 @@ void HostAnswers::crash(const std::string& component) {
   core_of(runtime_, component).errand().post([component] {
     crash_report::crash_on_purpose(fmt::format("component '{}' was ordered to crash (cardan run --crash)", component));
   });
+}
+
+void HostAnswers::keep(const std::string& text) {
+  if (text.size() <= kMostKept) return parts_.keep(text);
+  detail::log(LogLevel::Warning,
+              fmt::format("a parameter's value of {} bytes is not kept over a restart of this process: {} are the most",
+                          text.size(), kMostKept));
 }
 
 ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::nanoseconds age) {
@@ -88,9 +90,13 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
   if (what == "set") {
     runtime_.set_parameter(request.at("component"), request.at("parameter"), plan::needed_value_of(request.at("value")),
                            left);
-    if (request.value("keep", false))
-      core_of(runtime_, request.at("component"))
-          .keep_parameter(request.at("parameter"), parameter_value_of(request.at("value")));
+    detail::ComponentCore& core = core_of(runtime_, request.at("component"));
+    if (request.value("keep", false) || core.settings().keep)
+      core.keep_parameter(request.at("parameter"), plan::needed_value_of(request.at("value")));
+    if (core.settings().keep && parts_.keep)
+      keep(
+          json{{"component", core.name()}, {"parameter", request.at("parameter")}, {"value", request.at("value")}}.dump(
+              -1, ' ', true, json::error_handler_t::replace));
     return {"{}"};
   }
   if (what == "log") {

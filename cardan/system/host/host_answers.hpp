@@ -30,6 +30,8 @@ class HostAnswers {
     std::function<std::uint64_t(const std::string& component)> restarts;  ///< within this process
     /// Restarts a component; throws Error, Unavailable if this did not start in time.
     std::function<Restarted(const std::string& component, std::chrono::nanoseconds within)> restart;
+    /// Tells the launcher of a value that is to hold after restarts of the process: one line.
+    std::function<void(const std::string& text)> keep;
   };
   /// `changing` is held while it looks at the runtime, and while its components are restarted.
   HostAnswers(Runtime& runtime, std::mutex& changing, Parts parts)
@@ -41,6 +43,7 @@ class HostAnswers {
  private:
   [[nodiscard]] std::string components();
   void crash(const std::string& component);
+  void keep(const std::string& text);
 
   Runtime& runtime_;
   std::mutex& changing_;

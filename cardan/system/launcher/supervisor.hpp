@@ -180,6 +180,9 @@ class Supervisor {
     bool held = false;            ///< an operator stopped it
     bool unstarted = false;       ///< with the plan that an operator applied
     PoisonWatch poison{};
+    /// By component and parameter: values that were set at run time, and that its next run starts with.
+    std::map<std::string, std::map<std::string, config::Value>> kept{};
+    Fd kept_plan{};                      ///< with them, for its present run
     std::optional<Order::What> asked{};  ///< by an operator, and not done yet
     std::promise<OrderAnswer> answer{};  ///< of that
     bool order_killed = false;           ///< it did not end in order for that
@@ -210,6 +213,9 @@ class Supervisor {
   void read_ready(std::size_t index);
   void heard(std::size_t index, std::string_view line);
   void threw(std::size_t index, std::string_view words);
+  void keep(std::size_t index, std::string_view words);
+  void seal_kept(std::size_t index);
+  static void forget_changed(Slot& slot, const config::Process& before, const config::Process& now);
   /// True: there were any.
   [[nodiscard]] bool say_exceptions() const;
   void say_slow(std::size_t index, std::int64_t now);

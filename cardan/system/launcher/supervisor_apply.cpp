@@ -93,6 +93,7 @@ void Supervisor::switch_plan() {
     const auto at = static_cast<std::size_t>(old - before.begin());
     Slot& slot = slots.emplace_back();
     if (!fresh) slot = std::move(slots_[at]);
+    if (!fresh) forget_changed(slot, *old, process);
     status.push_back(fresh ? ProcessStatus{.name = process.name} : std::move(status_[at]));
     if (!fresh && !applying_->names.contains(process.name)) continue;
     if (fresh || old->restart != process.restart) slot.policy = RestartPolicy(process.restart);

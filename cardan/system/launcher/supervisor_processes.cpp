@@ -60,7 +60,7 @@ ChildOptions Supervisor::command_of(std::size_t index) const {
   } else if (!process.command.empty()) {
     add_command(child, *plan_, process);
   } else {
-    child.plan_fd = sealed_.get();
+    child.plan_fd = slots_[index].kept_plan ? slots_[index].kept_plan.get() : sealed_.get();
     add({"--plan-fd", std::to_string(ChildProcess::kPlanFd), "--process", process.name, "--ready-fd",
          std::to_string(ChildProcess::kReadyFd), "--report-fd", std::to_string(ChildProcess::kReportFd)});
     for (const PoisonSample& sample : slots_[index].poison.skipped()) add({"--skip", to_argument(sample)});
@@ -74,6 +74,13 @@ void Supervisor::start(std::size_t index) {
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];
   const config::Process& process = plan_->configuration.processes[index];
+  if (slot.kept_plan && status.ready_ns == 0 && !slot.told_to_end) {
+    say(LogLevel::Warning,
+        fmt::format("{} did not start with the parameters that were set while it ran: it starts with "
+                    "those of the file",
+                    status.name));
+    slot.kept.clear();
+  }
   slot.restart_ns = 0;
   slot.output = {};
   slot.error = {};
@@ -91,6 +98,7 @@ void Supervisor::start(std::size_t index) {
   slot.slow_ns = status.started_ns + options_.slow_start.count();
 
   try {
+    seal_kept(index);
     const ChildOptions child = command_of(index);
     slot.child = std::make_unique<ChildProcess>(child);
     for (const int fd : {slot.child->end_fd(), slot.child->output_fd(), slot.child->error_fd(), slot.child->ready_fd()})
@@ -201,8 +209,10 @@ bool Supervisor::say_exceptions() const {
 /// A line of how far its start is, or of what is lost: cardan/system/host/host.cpp writes them.
 void Supervisor::heard(std::size_t index, std::string_view line) {
   constexpr std::string_view kThrew = "threw ";
+  constexpr std::string_view kKeep = "keep ";
   Slot& slot = slots_[index];
   if (line.starts_with(kThrew)) return threw(index, line.substr(kThrew.size()));
+  if (line.starts_with(kKeep)) return keep(index, line.substr(kKeep.size()));
   if (line == "ends") slot.ends_in_order = true;
   if (status_[index].ready_ns != 0) return;
   const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };

@@ -88,11 +88,11 @@ inline constexpr auto kFields<config::Cycle> =
 template <>
 inline constexpr auto kFields<config::Component> = all_fields<config::Component>(
     "name", &config::Component::name, "library", &config::Component::library, "class", &config::Component::class_name,
-    "parameters", &config::Component::parameters, "topics", &config::Component::topics, "group",
-    &config::Component::group, "priority", &config::Component::priority, "thread", &config::Component::thread,
-    "watchdog", &config::Component::watchdog, "on_exception", &config::Component::on_exception, "cycle",
-    &config::Component::cycle, "callbacks", &config::Component::callbacks, "namespace", &config::Component::namings,
-    "pointer", &config::Component::pointer);
+    "parameters", &config::Component::parameters, "keep", &config::Component::keep, "topics",
+    &config::Component::topics, "group", &config::Component::group, "priority", &config::Component::priority, "thread",
+    &config::Component::thread, "watchdog", &config::Component::watchdog, "on_exception",
+    &config::Component::on_exception, "cycle", &config::Component::cycle, "callbacks", &config::Component::callbacks,
+    "namespace", &config::Component::namings, "pointer", &config::Component::pointer);
 
 template <>
 inline constexpr auto kFields<config::Group> = all_fields<config::Group>(

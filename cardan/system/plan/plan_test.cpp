@@ -76,7 +76,16 @@ TEST(Plans, EveryKindOfKeySurvivesTheWay) {
   first.parameters["least"] = std::numeric_limits<std::int64_t>::min();
   first.parameters["bytes"] = std::string("\0\xff\xc3(\n", 5);
   plan.configuration.source.file_name = "odd \xe9\xff.json";
-  plan.log_levels = {{"", LogLevel::Warning}, {"camera", LogLevel::Error}};
+  first.parameters["bits"] = std::vector<bool>{true, false, true};
+  first.parameters["ids"] = std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), 0};
+  first.parameters["gains"] = std::vector<double>{-0.0, 1e300};
+  first.parameters["names"] = std::vector<std::string>{"", "\xff"};
+  first.parameters["none"] = std::vector<std::string>{};
+  first.keep = true;
+  plan.configuration.processes.push_back(
+      {.name = "r", .record = config::Record{.topics = {"*"}, .output = "o", .on = config::RecordTrigger{}}});
+  plan.configuration.processes.push_back({.name = "g", .command = {"a", "", "a"}});
+  plan.log_levels = {{"", LogLevel::Warning}, {"camera", LogLevel::Error}, {"lidar", LogLevel::Debug}};
   plan.declared = {{"camera", {.topics = {"/street/image"}, .fixed = {"device"}}}, {"lidar", {}}};
   plan.files = {{.path = "/a", .bytes = 3, .checksum = ~0U}};
   expect_the_same(plan, "street");
