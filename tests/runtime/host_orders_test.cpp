@@ -220,8 +220,10 @@ TEST_F(HostOrders, ParametersAreSavedAndReadAgain) {
   launcher.signal(SIGTERM);
   const std::string log = rest(launcher);
   EXPECT_EQ(launcher.end(), 0) << log;
+  std::ofstream(to) << R"({"parameters": {"one": {"people": [[1]]}}})";
+  EXPECT_EQ(run({"run", two, "--parameters", to}).code, 2) << "no parameter is like that";
   std::ofstream(to) << R"({"parameters": {"one": {"people": [1]}}})";
-  EXPECT_EQ(run({"run", two, "--parameters", to}).code, 2);
+  EXPECT_EQ(run({"run", two, "--parameters", to}).code, 1) << "this one is not";
 }
 
 TEST_F(HostOrders, RepeatedExceptionsAreCountedInsteadOfRepeated) {

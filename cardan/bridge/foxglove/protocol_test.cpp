@@ -130,7 +130,7 @@ TEST(FoxgloveProtocol, WhatIsMalformedIsRefusedInWords) {
                            R"({"op":"advertise","channels":[{"id":1}]})",
                            R"({"op":"advertise","channels":[[]]})",
                            R"({"op":"setParameters","parameters":[{"name":"a"}]})",
-                           R"({"op":"setParameters","parameters":[{"name":"a","value":[1]}]})",
+                           R"({"op":"setParameters","parameters":[{"name":"a","value":[[1]]}]})",
                            R"({"op":"getParameters","parameterNames":[1]})",
                            "{\"op\":\"\xff\"}"})
     EXPECT_FALSE(why(text).empty()) << text;
