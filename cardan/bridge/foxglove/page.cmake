@@ -36,12 +36,12 @@ function(cardan_embed_page output)
 endfunction()
 
 # Libraries for browsers, which Debian and Ubuntu have as packages. Sets in the caller's scope CARDAN_PAGE_LIBRARIES, the
-# files for cardan_embed_page() with the licences, and writes libraries.js and licences.txt to the folder: what is
-# missing is left out of the page, which says so.
+# files for cardan_embed_page() with the licences, and writes libraries.js and licences.txt to the folder. The
+# page says which library it lacks.
 function(cardan_page_libraries folder)
   set(files "")
   set(names "")
-  set(licences "The page of cardan view contains what is listed here of other authors; without an entry, nothing.\n")
+  set(licences "These parts of the page of cardan view are of other authors.\n")
   find_file(CARDAN_DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH)
   find_file(CARDAN_DYGRAPHS_CSS dygraph.min.css PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH)
   find_file(CARDAN_DAGRE dagre.min.js PATHS /usr/share/nodejs/dagre/dist NO_DEFAULT_PATH)

@@ -99,7 +99,7 @@ export class Detail {
     if (isShown && this.topic !== null && !this.#isPaused) this.#subscribe();
     if (!isShown) this.boxes.use("detail", false); // the next picture asks for them again
   }
-  /** What is shown stands still, and nothing is asked for. */
+  /** The view stands still, and asks for nothing. */
   #pause(isPaused) {
     this.#setPaused(isPaused);
     this.#end();

@@ -11,7 +11,7 @@ const $ = (id) => document.getElementById(id);
 const LATENCIES = "latencies"; // no topic has this name
 const DASHES = [null, [8, 4], [2, 3], [12, 3, 2, 3], [4, 4], [1, 5]]; // so that colours alone do not tell
 const EVERY = 250; // ms from drawing to drawing
-const LESS = { picture: 320, points: 5000 }; // a link may name a topic that is no list of numbers
+const LESS = { picture: 320, points: 5000 }; // a link may name a topic with images
 
 /** A line of a chart: {topic, name, side, place, points, newest, unit, end}. */
 class Line {

@@ -6,11 +6,11 @@ export const CHARTS = 6;
 const LONGEST = 300; // seconds that are kept
 const STEP = 15; // ms: what comes closer together becomes one stroke from its least to its most
 const KEPT = (LONGEST * 1000) / STEP;
-const FARTHEST = 1e300; // what is beyond is drawn at the edge
+const FARTHEST = 1e300; // values beyond are drawn at the edge
 const SPANS = [10, 60, 300];
 const LONGEST_NAME = 300; // letters of a topic or a field in an address
 
-/** Adds a number to {points: [{ms, low, high, gap}], newest}. One that is none leaves a gap in the line. */
+/** Adds a number to {points: [{ms, low, high, gap}], newest}. A value that is not a number leaves a gap in the line. */
 export function addPoint(line, ms, value) {
   line.newest = value;
   if (!Number.isFinite(value)) {
@@ -36,7 +36,7 @@ export function rangeOf(points, from, to) {
 }
 
 /** Rows [Date, a number of each line, or null: none at this time, or NaN: a gap] between two times, at most some for
-    each pixel of `width`. With a logarithmic axis what is not above 0 is left out. */
+    each pixel of `width`. A logarithmic axis leaves out values that are not above 0. */
 export function rowsOf(lines, from, to, width) {
   const step = Math.max(1, (to - from) / Math.max(1, width));
   const at = new Map(); // ms → row
@@ -84,7 +84,7 @@ export function textOf({ span, charts }) {
   return `&${all}`;
 }
 
-/** The same out of an address, which anybody may have made: what is too much or no layout is left out. */
+/** The same out of an address, which anybody may have made: parts that are too many or malformed are left out. */
 export function layoutOf(text) {
   const layout = { span: 60, charts: [] };
   for (const [key, value] of new URLSearchParams(text)) {

@@ -127,7 +127,7 @@ export class Session {
   }
   #mostOf(use) {
     const all = [...use.listeners].map((listener) => listener.most?.[use.shape]);
-    return all.includes(undefined) ? this.#most[use.shape] : Math.max(...all); // what the reader has chosen counts
+    return all.includes(undefined) ? this.#most[use.shape] : Math.max(...all); // the reader's choice counts
   }
 
   /** A page that is not seen asks for nothing. */

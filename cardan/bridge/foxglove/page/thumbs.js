@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small live pictures of the cards. The page asks for them by itself, so what they cost is bounded: those in sight
+// The small live pictures of the cards. The page asks for them by itself, so their cost is bounded: those in sight
 // alone, at most MOST topics, all together a few pictures a second, each one small and made by the bridge. Bytes of
 // another program, as of a compressed image, are decoded only when the reader chooses the topic.
 import { drawPicture } from "./image.js";

@@ -68,7 +68,7 @@ export class Topics {
     this.#figures = figures;
     this.show();
   }
-  /** What nobody sees is not asked for. */
+  /** A view that nobody sees asks for nothing. */
   shown(isShown) {
     this.thumbs.shown(isShown);
   }
@@ -98,7 +98,7 @@ export class Topics {
     const all = [...this.session.channels.values()].filter((c) => c.topic !== RUN_LOG);
     const fits = this.#sorted(all.filter((c) => `${c.topic} ${c.schemaName}`.toLowerCase().includes(words)));
     const form = JSON.stringify([this.#way, fits.map((c) => [c.topic, c.schemaName, this.session.shapeOf(c.schemaName)])]);
-    // What is there stays as long as it is the same: a click or the focus on it is not lost each second.
+    // Items stay as long as they are the same: a click or the focus on it is not lost each second.
     if (form !== this.#form) this.#make(fits);
     this.#form = form;
     for (const channel of fits) {
