@@ -143,7 +143,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
             rules.foxglove.hosts.insert(rules.foxglove.hosts.end(), o.hosts.begin(), o.hosts.end());
             auto made = std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view,
-                                                                              playback_of(o, rules));
+                                                                           playback_of(o, rules));
             if (o.open) {
               const std::string address = page_address(rules.foxglove.address, made->port());
               if (const std::string why = open_in_browser(address); !why.empty())
