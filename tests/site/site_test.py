@@ -186,6 +186,42 @@ class Site(unittest.TestCase):
         self.assertTrue(any("search_index" in url for url in asked))
         self.assertEqual(chromium.errors, [])
 
+    @unittest.skipUnless(browser.CHROMIUM, "no Chromium here")
+    def test_the_pictures_of_the_readme_show_what_they_have(self):
+        pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", (SOURCE / "README.md").read_text(encoding="utf-8"))
+        self.assertGreater(len(pictures), 1)
+        # Of a drawing: texts that leave it, lie on another one, or lose their columns. Of a photograph: its size and how many colours it has.
+        drawing = """(() => {
+            const frame = document.documentElement.getBoundingClientRect();
+            const texts = [...document.querySelectorAll("text")].map(t => [t.textContent, t.getBoundingClientRect()]);
+            const outside = texts.filter(([, b]) => b.left < frame.left || b.right > frame.right || b.top < frame.top || b.bottom > frame.bottom);
+            const over = texts.filter(([, b], i) => texts.some(([, c], k) => k > i && b.left < c.right - 1 && c.left < b.right - 1 &&
+                                                                        b.top < c.bottom - 3 && c.top < b.bottom - 3));
+            const squeezed = [...document.querySelectorAll("text, tspan")].filter(t => t.children.length == 0 && /\\S {2,}\\S/.test(t.textContent) &&
+                                                                              !getComputedStyle(t).whiteSpace.startsWith("pre"));
+            return {texts: texts.length, wrong: [...[...outside, ...over].map(([text]) => text), ...squeezed.map(t => t.textContent)]};
+        })()"""
+        photograph = """(() => {
+            const image = document.images[0], canvas = document.createElement("canvas");
+            canvas.width = image.naturalWidth, canvas.height = image.naturalHeight;
+            const context = canvas.getContext("2d");
+            context.drawImage(image, 0, 0);
+            const points = new Uint32Array(context.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+            return {width: canvas.width, height: canvas.height, colours: new Set(points).size};
+        })()"""
+        with browser.served(SOURCE) as own, browser.Browser(self.folder / "pictures") as chromium:
+            for picture in pictures:
+                with self.subTest(picture):
+                    chromium.open(f"{own}/{picture}")
+                    if picture.endswith(".svg"):
+                        shown = chromium.value(drawing)
+                        self.assertGreater(shown["texts"], 10)
+                        self.assertEqual(shown["wrong"], [])
+                    else:
+                        shown = chromium.value(photograph)
+                        self.assertGreater(min(shown["width"], shown["height"]), 300, shown)
+                        self.assertGreater(shown["colours"], 100, shown)
+
 
 if __name__ == "__main__":
     if subprocess.run([sys.executable, "-c", "import mkdocs, material"], stderr=subprocess.DEVNULL).returncode != 0:
