@@ -149,7 +149,8 @@ class RecordingPlayback final : public Playback {
 
   void play(bool again) override {
     const record::PlayerPosition at = player_->position();
-    if (again && (at.ended || at.position_ns >= span_)) player_->seek({});
+    // A page counts in milliseconds.
+    if (again && (at.ended || at.position_ns > span_ - 1'000'000)) player_->seek({});
     player_->pause(false);
   }
   void pause() override {

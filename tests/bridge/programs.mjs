@@ -9,7 +9,7 @@ import { join } from "node:path";
 /** Runs `check({start, folder})`, and ends what it started. */
 export async function withPrograms(programs, check) {
   const folder = mkdtempSync(join(tmpdir(), "cardan-bridge-"));
-  const env = { ...process.env, CARDAN_RUN_DIR: join(folder, "run") };
+  const env = { ...process.env, CARDAN_RUN_DIR: join(folder, "run"), TMPDIR: folder };
   delete env.CARDAN_DOMAIN;
   const all = [];
   /** The process and its first line. */

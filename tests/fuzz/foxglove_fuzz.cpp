@@ -32,17 +32,38 @@ class Line final : public Connection {
       require(text.is_object() && text.contains("op"), "a text that nobody can read");
       bytes += all.size();
     } else {
-      require(all.size() >= 9 && (all[0] == 1 || all[0] == 2 || all[0] == '\x80'), "a message of no kind");
+      const bool is_state = all[0] == 5 && all.size() >= 19 && all.size() <= 19 + 256;
+      require(all.size() >= 9 && (all[0] == 1 || all[0] == 2 || is_state || all[0] == '\x80'), "a message of no kind");
     }
   }
   void pause() override { paused = true; }
   void resume() override { paused = false; }
   void give_up() noexcept override { given_up = true; }
   [[nodiscard]] const std::string& peer() const noexcept override { return name; }
-  [[nodiscard]] bool is_ours() const noexcept override { return false; }
+  [[nodiscard]] bool is_ours() const noexcept override { return true; }
   bool busy = false, paused = false, given_up = false;
   std::size_t bytes = 0;  ///< of texts
   std::string name = "127.0.0.1:1";
+};
+
+/// A recording that is told what no player can do says so.
+class FuzzPlayback final : public Playback {
+ public:
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] std::int64_t start_ns() const noexcept override { return 0; }
+  [[nodiscard]] std::int64_t end_ns() const noexcept override { return 100; }
+  [[nodiscard]] const std::string& contents() const noexcept override { return name_; }
+  [[nodiscard]] PlaybackState state() const override { return {}; }
+  void play(bool) override {}
+  void pause() override {}
+  void step(std::uint32_t messages) override { require(messages >= 1 && messages <= 1000, "steps without a bound"); }
+  void seek(std::int64_t time_ns) override { require(time_ns >= 0, "a time before 1970"); }
+  void set_speed(float speed) override { require(speed >= kLeastSpeed && speed <= kMostSpeed, "no speed"); }
+  void check() const override {}
+  [[nodiscard]] bool finish() override { return true; }
+
+ private:
+  std::string name_ = "drive";
 };
 
 OutgoingTopic topic_of(const std::string& name) {
@@ -96,8 +117,14 @@ class Bridge final : public Hub {
   void gone(Viewer& viewer) noexcept override {
     for (auto& [id, channel] : channels) channel.viewers.erase(&viewer);
   }
+  [[nodiscard]] Playback* playback() override { return &drive; }
+  void played_otherwise(Viewer& viewer, bool did_seek, const std::string& request) override {
+    require(request.size() <= 256, "a name without a bound");
+    viewer.playback(drive.state(), did_seek, request);
+  }
 
   const TopicRule kRule{.max_bytes = 4096};
+  FuzzPlayback drive;
   std::map<std::uint32_t, Channel> channels;
   std::map<std::string, Incoming> incoming;
   std::shared_ptr<const Look> shown = std::make_shared<Look>();
@@ -198,6 +225,8 @@ std::vector<std::string> seeds() {
       R"(t{"op":"unsubscribeParameterUpdates","parameterNames":[]})"
       "\n",
       "b\2\1\1\1\1\nt[[[[[[[[[[[[\nt{\nt\xff\n",
+      std::string("b\3\0\0\0\x80\x3f\1\5\0\0\0\0\0\0\0\2\0\0\0q1\n", 23) + R"(t{"op":"cardanStep","messages":3})" +
+          "\nr\nr\n",
   };
 }
 

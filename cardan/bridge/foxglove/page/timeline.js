@@ -82,12 +82,16 @@ export class Timeline {
   /** It has answered. */
   connected(isGood) {
     if (!this.#section) return;
-    if (isGood && this.session.metadata["cardan.recording"] === undefined) this.#section.hidden = true;
+    if (isGood && this.session.metadata["cardan.recording"] === undefined) {
+      this.#section.hidden = true;
+      document.title = "Cardan";
+    }
     for (const control of this.#section.querySelectorAll("#timeline-controls :is(button, input, select)")) control.disabled = !isGood;
   }
   recording(contents) {
     if (!this.#section) this.#make();
     this.#section.hidden = false;
+    document.title = `${contents.name} – Cardan`;
     [this.#start, this.#end] = [contents.start_ms, contents.end_ms];
     const { at, facts, more } = this.#parts;
     at.max = String(Math.max(1, this.#end - this.#start));
