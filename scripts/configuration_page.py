@@ -39,7 +39,7 @@ class Page:
         self.order = [("", schema)]
 
     def target(self, node):
-        """What is behind "$ref", with the name of its section."""
+        """What "$ref" refers to, with the name of its section."""
         reference = node.get("$ref", "")
         if not reference.startswith("#/$defs/"):
             return "", node

@@ -427,7 +427,7 @@ static void add_record_command(CLI::App& app) {
   auto* const in = command
                        ->add_option("--in", o->in,
                                     "Folder for files that are named by the time. With --last each trigger makes one, "
-                                    "and the recorder goes on")
+                                    "and the recorder continues")
                        ->excludes(output);
   command->add_option("--as", o->as, "With --in: what their names begin with")
       ->needs(in)

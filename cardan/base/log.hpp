@@ -9,7 +9,7 @@
 namespace cardan {
 
 enum class LogLevel {
-  Debug = -1,  ///< for who looks for a fault: left out unless it is asked for
+  Debug = -1,  ///< for finding a fault: left out unless it is asked for
   Info,
   Warning,
   Error

@@ -169,8 +169,8 @@ struct Process {
   std::vector<Component> components{};
   std::optional<Bridge> bridge{};
   std::optional<Record> record{};
-  /// A program that knows nothing of Cardan, and its arguments; empty: it is none. The program is a path as this
-  /// process finds it, or a name without '/', which is searched in PATH.
+  /// A program that knows nothing of Cardan, and its arguments; empty for other processes. The program is a path as
+  /// this process finds it, or a name without '/', which is searched in PATH.
   std::vector<std::string> command{};
   std::vector<Group> groups{};
   std::map<std::string, std::string> environment{};

@@ -90,7 +90,7 @@ class Last {
   };
   struct Lacking {
     std::uint64_t most = 0, oldest = 0;
-    std::multiset<Found, Newer> found{};  ///< at most so many
+    std::multiset<Found, Newer> found{};  ///< a bounded number
   };
 
   [[nodiscard]] static bool lacks(const Lacking& channel, std::uint64_t until) {

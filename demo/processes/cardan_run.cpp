@@ -21,7 +21,7 @@ constexpr std::size_t kLastLines = 6;
 constexpr std::array kWithoutPriorities = {"policy=other", "lidar=0",  "obstacles=0",
                                            "decision=0",   "urgent=0", "behind=0"};
 
-/// A busy computer delays callbacks that are all right: then the demo goes on.
+/// A busy computer delays callbacks that are all right: then the demo continues.
 constexpr std::array kPatient = {"watch_detector=60000", "watch_obstacles=60000", "watch_decision=60000"};
 
 }  // namespace

@@ -115,7 +115,7 @@ async function screens(url) {
     await page.goto("about:blank");
     await page.goto(`${url}/#topics=%2Fcamera`);
     await page.until('document.querySelector("#timeline") && !document.getElementById("image").hidden');
-    assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, "nothing beside the screen");
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true, "nothing outside the screen");
     await shot(name);
   }
 }

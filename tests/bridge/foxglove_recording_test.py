@@ -123,12 +123,12 @@ class Recordings(FoxgloveCase):
         """What it says."""
         done = subprocess.run([str(PROGRAMS / "cardan"), "view", "--port", "0", *map(str, words)], env=self.environment, cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONG)
         self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
-        self.assertEqual(list(self.temporary.iterdir()), [], "nothing stays behind")
+        self.assertEqual(list(self.temporary.iterdir()), [], "nothing is left")
         return done.stderr
 
     def end(self, bridge):
         code = super().end(bridge)
-        self.assertEqual(list(self.temporary.iterdir()), [], "nothing stays behind")
+        self.assertEqual(list(self.temporary.iterdir()), [], "nothing is left")
         return code
 
     # ---------------------------------------------------------------- what is shown
@@ -323,7 +323,7 @@ class Recordings(FoxgloveCase):
             if i % 500 == 0:
                 other.viewer.send("getParameters", parameterNames=[], id=f"p{i}")
                 other.viewer.text("parameterValues", lambda text: text.get("id") == f"p{i}")
-        flood.control(False, seek=6 * SECOND)  # behind all of them
+        flood.control(False, seek=6 * SECOND)  # after all of them
         self.assertEqual(other.until(lambda got: got and got[:2] == (1, 6 * SECOND))[2], 60)
         self.assertLess(self.peak(bridge), 200)
         self.assertEqual(self.end(bridge), 0)

@@ -117,7 +117,7 @@ await withPrograms(programs, async ({ start, folder }) => {
   await until(() => stamp() !== before || $("tree").textContent !== before);
   assert.equal($("tree").querySelector("details").open, false, "it stays folded");
 
-  // It stands still, and goes on.
+  // It stops, and continues.
   $("detail-pause").click();
   const [still, count] = [stamp(), drawn.length];
   await new Promise((next) => setTimeout(next, 500));

@@ -38,14 +38,14 @@ class Playback {
   /// `again`: from the start if it is at its end.
   virtual void play(bool again) = 0;
   virtual void pause() = 0;
-  /// Pauses, and plays so many messages.
+  /// Pauses, and plays this number of messages.
   virtual void step(std::uint32_t messages) = 0;
   /// To a log time; one outside of the recording is its start or end.
   virtual void seek(std::int64_t time_ns) = 0;
   /// Seconds of the recording in one second; above zero.
   virtual void set_speed(float speed) = 0;
 
-  /// Throws Error if it cannot go on.
+  /// Throws Error if it cannot continue.
   virtual void check() const = 0;
   /// Ends it, and says what was damaged. Returns whether nothing was.
   [[nodiscard]] virtual bool finish() = 0;

@@ -114,7 +114,7 @@ struct WatchGraph {
 struct Ready {
   std::vector<std::uint32_t> ids{};
 };
-/// Plays so many messages of a recording; of the page alone.
+/// Plays a number of messages of a recording; only the page sends it.
 struct Step {
   std::uint32_t messages = 1;
 };

@@ -142,7 +142,7 @@ class Viewer final : public Client {
   void handle(const Ready& request);
   void handle(const Step& request);
   void control(std::span<const std::byte> bytes);
-  /// Null: the client may not control it, and was told.
+  /// Null: the client may not control it, and has its answer.
   [[nodiscard]] Playback* controls();
   void ask(Inquirer::Question question);
   void send_next();

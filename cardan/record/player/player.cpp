@@ -179,7 +179,7 @@ class Player::Implementation {
     ahead_ = std::make_unique<ReadAhead>(
         files_,
         [this](std::size_t file, const mcap::Channel& channel) { return outlets_.of(file, channel) != nullptr; },
-        // Who looks sees what was there at that time, with the message of that very moment.
+        // A viewer sees what was there at that time, with the message of that very moment.
         ReadAheadOptions{.start = options_.for_viewer ? plus(from, 1) : from,
                          .end = end_,
                          .loop = options_.loop,

@@ -80,7 +80,7 @@ struct PlayerOptions {
   /// nothing was recorded for long. 0: the gap is waited for.
   std::chrono::nanoseconds max_gap = std::chrono::minutes{10};
 
-  /// For somebody who looks at a recording rather than for programs that work with it. At the start and after a seek
+  /// For a viewer of a recording, not for programs that work with it. At the start and after a seek
   /// the newest message of each topic that is not later than the position comes at once, also in a pause. At the end it
   /// waits for a seek or stop(). source_time() is the log time.
   bool for_viewer = false;

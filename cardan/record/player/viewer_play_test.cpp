@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks at a recording sees what was there at the time that is shown, also in a pause, after a seek and at the end.
+// A viewer of a recording sees what was there at the time that is shown, also in a pause, after a seek and at the end.
 #include <gtest/gtest.h>
 
 #include <thread>

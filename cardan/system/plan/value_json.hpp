@@ -18,7 +18,7 @@ namespace cardan::plan {
 /// The same, for a text. Empty also: it is not JSON.
 [[nodiscard]] std::optional<config::Value> value_in_json(std::string_view text);
 
-/// Of an answer that another process of Cardan gives. Throws Error (Incompatible): it is none.
+/// Of an answer that another process of Cardan gives. Throws Error (Incompatible) for anything else.
 [[nodiscard]] config::Value needed_value_of(const nlohmann::json& j);
 
 }  // namespace cardan::plan

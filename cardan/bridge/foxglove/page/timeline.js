@@ -72,7 +72,7 @@ export class Timeline {
   get isThere() {
     return Boolean(this.#section && !this.#section.hidden);
   }
-  /** The time that is shown; undefined: there is no recording. */
+  /** The time that is shown; undefined without a recording. */
   get now() {
     return this.isThere ? this.#now : undefined;
   }
