@@ -142,7 +142,9 @@ class Demo : public testing::Test {
 TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
   const std::string figures = (folder_ / "out.json").string();
   const std::string picture = (folder_ / "out/demo.png").string();
-  ASSERT_EQ(run({"--camera", video_, "--seconds", "8", "--no-view", "--json", figures, "--picture", picture}), 0)
+  ASSERT_EQ(run({"--camera", video_, "--seconds", "8", "--no-view", "--json", figures, "--picture", picture, "--tables",
+                 (folder_ / "out/demo.txt").string()}),
+            0)
       << output_;
   EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
   EXPECT_NE(output_.find("to the decision: carried"), std::string::npos) << output_;
