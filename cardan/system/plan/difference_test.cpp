@@ -96,8 +96,13 @@ TEST(Differences, AParameterAloneIsSet) {
   });
   EXPECT_TRUE(d.restart.empty());
   ASSERT_EQ(d.set.size(), 2U);
-  EXPECT_EQ(d.set[0], (Difference::Set{"a", "x", "gain", config::Value(0.5), config::Value(0.75)}));
-  EXPECT_EQ(d.set[1], (Difference::Set{"b", "z", "new", {}, config::Value(std::string("t"))}));
+  Difference::Set gain{.process = "a", .component = "x", .parameter = "gain"};
+  gain.before.emplace(0.5);
+  gain.after = 0.75;
+  EXPECT_EQ(d.set[0], gain);
+  Difference::Set other{.process = "b", .component = "z", .parameter = "new"};
+  other.after = std::string("t");
+  EXPECT_EQ(d.set[1], other);
 }
 
 TEST(Differences, ATopicsOptionsConcernThoseThatUseIt) {
