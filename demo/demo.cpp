@@ -134,7 +134,7 @@ class Results {
   /// A sentence where other programs disturbed some turns, else "".
   [[nodiscard]] std::string disturbed() const {
     if (disturbed_turns_ == 0) return {};
-    return fmt::format("Disturbed in {} of {} turns: in the last one {}. The latencies include that.\n",
+    return fmt::format("Disturbed in {} of {} turns; the latencies include that. In the last one\n{}.\n",
                        disturbed_turns_, turns_, disturbed_);
   }
 

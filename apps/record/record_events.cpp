@@ -69,7 +69,10 @@ class Events {
   explicit Events(const RecordEventsOptions& options) : o_(options), recorder_(begin()) {}
 
   [[nodiscard]] Recorder& recorder() noexcept { return *recorder_; }
+  /// For the report of --json; else empty, however long it runs.
   [[nodiscard]] const std::vector<Ended>& ended() const noexcept { return ended_; }
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  [[nodiscard]] bool lost() const noexcept { return lost_; }
 
   void trigger(RecordEvent event) {
     if (event_) return;  // it is part of that one
@@ -126,19 +129,19 @@ class Events {
 
   void collect() {
     Ended ended = joining_.get();
+    failed_ = failed_ || !ended.failure.empty();
+    lost_ = lost_ || ended.lost != 0;
     if (!ended.failure.empty())
       warn(ended.reason.empty() ? ended.failure
                                 : ended.failure + " — the event's parts remain: cardan bag merge joins them");
-    if (ended.reason.empty()) {
-      if (!ended.failure.empty() || ended.lost != 0) ended_.push_back(std::move(ended));
-      return;
-    }
-    if (!o_.json)
+    if (ended.reason.empty()) return;
+    if (o_.json)
+      ended_.push_back(std::move(ended));
+    else
       (void)emit(ended.file.empty() ? "the event is over; nothing was published\n"
                                     : fmt::format("{}: {} messages, {}{}\n", printable(ended.file), ended.messages,
                                                   bytes_text(static_cast<double>(ended.bytes)),
                                                   ended.lost == 0 ? "" : fmt::format(", {} lost", ended.lost)));
-    ended_.push_back(std::move(ended));
   }
 
   const RecordEventsOptions& o_;
@@ -146,6 +149,7 @@ class Events {
   std::optional<RecordEvent> event_;
   std::int64_t since_ns_ = 0, wall_ns_ = 0;
   std::vector<Ended> ended_;
+  bool failed_ = false, lost_ = false;
   std::future<Ended> joining_;  // last: it uses the others
 };
 
@@ -154,22 +158,21 @@ bool follow(RecordControl& control, Events& events) {
   while (const auto action = control.next()) {
     if (*action == "stop") return false;
     if (*action == "pause" || *action == "resume") events.recorder().pause(*action == "pause");
-    if (*action == "trigger") events.trigger({"told", "it was told to (--tell trigger)"});
+    if (*action == "trigger") events.trigger({"told", "ordered by --tell trigger"});
   }
-  if (take_trigger_signal()) events.trigger({"told", "it was told to (signal)"});
+  if (take_trigger_signal()) events.trigger({"told", "ordered by a signal"});
   return true;
 }
 
 Json json_of(const std::vector<Ended>& all) {
   Json list = Json::array();
   for (const Ended& e : all)
-    if (!e.reason.empty())
-      list.push_back({{"file", e.file.empty() ? Json() : Json(e.file)},
-                      {"reason", e.reason},
-                      {"messages", e.messages},
-                      {"bytes", e.bytes},
-                      {"lost", e.lost},
-                      {"failure", e.failure.empty() ? Json() : Json(e.failure)}});
+    list.push_back({{"file", e.file.empty() ? Json() : Json(e.file)},
+                    {"reason", e.reason},
+                    {"messages", e.messages},
+                    {"bytes", e.bytes},
+                    {"lost", e.lost},
+                    {"failure", e.failure.empty() ? Json() : Json(e.failure)}});
   return {{"events", list}};
 }
 
@@ -226,14 +229,9 @@ int record_events(const RecordEventsOptions& o) {
     if (failed) break;
   }
   events.finish();
-  bool lost = false;
-  for (const Ended& ended : events.ended()) {
-    failed = failed || !ended.failure.empty();
-    lost = lost || ended.lost != 0;
-  }
   if (o.json && !emit(json_lines(json_of(events.ended())))) return kFailed;
-  if (failed) return kFailed;
-  return lost && o.ready_fd < 0 ? kLoss : kOk;  // for `cardan run` only 0 is an end in order
+  if (failed || events.failed()) return kFailed;
+  return events.lost() && o.ready_fd < 0 ? kLoss : kOk;  // for `cardan run` only 0 is an end in order
 }
 
 }  // namespace cardan::apps

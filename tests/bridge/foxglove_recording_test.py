@@ -193,7 +193,7 @@ class Recordings(FoxgloveCase):
         self.assertEqual(watcher.until(lambda got: got and got[:2] == (1, 8 * SECOND))[2], 80)
         self.assertEqual(self.end(bridge), 0)
 
-    # ---------------------------------------------------------------- what is none
+    # ---------------------------------------------------------------- other files
 
     def test_what_cannot_be_opened_is_said_with_the_remedy(self):
         os.mkfifo(self.path / "pipe.mcap")

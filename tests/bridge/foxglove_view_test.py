@@ -83,7 +83,7 @@ class View(FoxgloveCase):
         self.stop(view)
 
     def test_without_a_browser_it_says_the_address_and_serves(self):
-        for environment, why in (({"DISPLAY": "", "WAYLAND_DISPLAY": ""}, "no screen here"), ({"DISPLAY": ":0", "PATH": "/nowhere"}, "xdg-utils")):
+        for environment, why in (({"DISPLAY": "", "WAYLAND_DISPLAY": ""}, "has no screen"), ({"DISPLAY": ":0", "PATH": "/nowhere"}, "xdg-utils")):
             view = self.view("--port", 0, "--open", **environment)
             line = view.stderr.readline()
             self.assertIn(why, line)

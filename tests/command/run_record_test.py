@@ -166,7 +166,7 @@ class Events(Case):
         publisher = self.publisher()
         self.begin(self.system({"output": "events", "topics": "*", "last_s": 30, "after_s": 0.5, "on": {"message": "/test/own", "silent": ["/test/own"], "for_ms": 3000}}))
         self.cardan("record", "--tell", "trigger")
-        self.until("an event begins: it was told to")
+        self.until("an event begins: ordered by --tell trigger")
         self.cardan("bag", "verify", self.event("told"))
         self.tell(publisher, "publish 3")
         self.until("an event begins: a message came on /test/own")

@@ -48,6 +48,7 @@ not get topics of access 'owner', unless --topic or a rule names them in full, o
 constexpr const char* kViewExamples = R"(Examples:
   cardan view                                         then open http://127.0.0.1:8765 in a browser
   cardan view --open                                  opens it
+  cardan view drive.mcap                              a recording, with a timeline; also a folder of files
   cardan view --topic '/camera/*' --rate 10           these topics alone, at most 10 messages a second
   cardan view --set-parameters                        the page may change parameters of components
   cardan view --port 0                                any port that is free, for a second page

@@ -5,30 +5,17 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
+
+#include "cardan/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 namespace {
 
 constexpr const char* kOpener = "xdg-open";
-
-std::string opener() {
-  const char* const path = std::getenv("PATH");
-  std::string_view left = path == nullptr ? "" : path;
-  while (!left.empty()) {
-    const std::string_view folder = left.substr(0, left.find(':'));
-    left.remove_prefix(std::min(left.size(), folder.size() + 1));
-    if (!folder.starts_with('/')) continue;
-    std::string program = std::string(folder) + "/" + kOpener;
-    if (::access(program.c_str(), X_OK) == 0) return program;
-  }
-  return {};
-}
 
 bool has_screen() {
   for (const char* const name : {"DISPLAY", "WAYLAND_DISPLAY"})
@@ -39,8 +26,8 @@ bool has_screen() {
 }  // namespace
 
 std::string open_in_browser(const std::string& address) {
-  if (!has_screen()) return "there is no screen here (DISPLAY, WAYLAND_DISPLAY)";
-  const std::string program = opener();
+  if (!has_screen()) return "this session has no screen (DISPLAY, WAYLAND_DISPLAY)";
+  const std::string program = launcher::interpreter_file(kOpener);
   if (program.empty()) return std::string(kOpener) + " is not installed (the package xdg-utils)";
   struct sigaction forget{};  // its end is nobody's concern
   forget.sa_handler = SIG_DFL;

@@ -5,8 +5,18 @@
 #include <exception>
 
 #include "cardan/base/log.hpp"
+#include "cardan/transport/discovery/descriptor_shares.hpp"
 
 namespace cardan::launcher {
+namespace {
+
+/// Another user's publisher gives any time stamp, and would be taken for a sign of life.
+std::vector<std::shared_ptr<const ObservedStream>> ours(std::vector<std::shared_ptr<const ObservedStream>> streams) {
+  std::erase_if(streams, [](const auto& stream) { return detail::is_foreign(stream->peer().uid); });
+  return streams;
+}
+
+}  // namespace
 
 SilenceWatch::SilenceWatch(const std::vector<std::string>& topics, const std::string& domain,
                            std::chrono::nanoseconds look_every) {
@@ -14,7 +24,7 @@ SilenceWatch::SilenceWatch(const std::vector<std::string>& topics, const std::st
     Watched& watched = topics_[topic];
     watched.observer =
         std::make_unique<Observer>(topic, ObserverOptions{.domain = domain, .timeout = std::chrono::milliseconds{200}});
-    watched.streams = watched.observer->streams();
+    watched.streams = ours(watched.observer->streams());
   }
   thread_ = std::thread([this, look_every] { serve(look_every); });
 }
@@ -75,7 +85,7 @@ void SilenceWatch::serve(std::chrono::nanoseconds look_every) {
         detail::log(LogLevel::Warning, e.what());
       }
       lock.lock();
-      if (changed) watched.streams = watched.observer->streams();
+      if (changed) watched.streams = ours(watched.observer->streams());
     }
   }
 }
