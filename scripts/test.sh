@@ -24,7 +24,9 @@ if (($# == 0)); then
   say "== the rest of the build; beside it, the tests that no other test may disturb (their output follows, and is in $serial_log) =="
   setsid "${tests[@]}" -L '^serial$' >"$serial_log" 2>&1 &
   beside+=($!)
-  nice -n 19 "$CMAKE" --build build/release --parallel "$JOBS"
+  when_idle "$CMAKE" --build build/release --parallel "$JOBS" &
+  beside+=($!)
+  wait "${beside[1]}"
   wait "${beside[0]}" || failed=1
   beside=() left='deep|serial'
   cat "$serial_log"
@@ -34,7 +36,7 @@ fi
 say "== tests =="
 if [[ $sanitizers != 0 ]]; then
   # With what the tests leave of the processors, the second part is compiled meanwhile.
-  CARDAN_TESTS=ON setsid nice -n 19 scripts/build.sh asan >"$asan_log" 2>&1 &
+  CARDAN_TESTS=ON when_idle scripts/build.sh asan >"$asan_log" 2>&1 &
   asan_build=$!
   beside+=("$asan_build")
 fi

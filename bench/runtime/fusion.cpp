@@ -5,9 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "bench/transport/clock.hpp"
 #include "cardan/runtime/runtime.hpp"
@@ -76,17 +78,21 @@ class FusionPublisher : public Component {
   void on_start(Context& context) override {
     out_ = context.output(fusion_topic(channel_));
     const std::chrono::nanoseconds period = period_of(channel_);
-    const auto late = std::chrono::nanoseconds(std::llround(phase_ * static_cast<double>(period.count())));
+    delay_ = std::chrono::nanoseconds(std::llround(phase_ * static_cast<double>(period.count())));
     // CatchUp: the number of a call is then that of its beat, also after a call that was late.
-    context.timer(period, [this] { publish(); }, {.overrun = Overrun::CatchUp, .delay = kFusionStart + late});
+    context.timer(period, [this] { publish(); }, {.overrun = Overrun::CatchUp, .delay = kFusionStart + delay_});
   }
   [[nodiscard]] std::uint64_t tried() const noexcept { return tried_.load(); }
+  /// ns, of the common beat 0 as the most and the least punctual publication place it. After the runtime has stopped.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> beat() const noexcept { return beat_; }
 
  private:
   void publish() {
     const std::uint64_t n = tried_.load();
     if (n == messages_) return;
     const std::int64_t sent_ns = now_ns();
+    const std::int64_t beat = sent_ns - (delay_ + period_of(channel_) * static_cast<std::int64_t>(n)).count();
+    beat_ = {std::min(beat_.first, beat), std::max(beat_.second, beat)};
     if (auto loan = out_.loan()) {  // else it never comes to the fusion, and counts as lost
       loan->number = n;
       loan->sent_ns = sent_ns;
@@ -102,6 +108,8 @@ class FusionPublisher : public Component {
   std::size_t channel_;
   double phase_;
   std::uint64_t messages_;
+  std::chrono::nanoseconds delay_{};
+  std::pair<std::int64_t, std::int64_t> beat_{std::numeric_limits<std::int64_t>::max(), 0};
   Output<FusionFrame> out_;
   std::atomic<std::uint64_t> tried_{0};
 };
@@ -221,7 +229,13 @@ FusionRun run_fusion(FusionWay way, const FusionPhases& phases, const RuntimeBen
     run.channels[c].sent = std::max(publishers[c]->tried(), statistics.inputs[c].offered);
   }
   runtime.stop();
-  for (std::size_t c = 0; c < kFusionChannels; ++c) run.channels[c].latency_us = std::move(reader->latency_us(c));
+  auto [first, last] = publishers.front()->beat();
+  for (std::size_t c = 0; c < kFusionChannels; ++c) {
+    run.channels[c].latency_us = std::move(reader->latency_us(c));
+    first = std::min(first, publishers[c]->beat().first);
+    last = std::max(last, publishers[c]->beat().second);
+  }
+  run.late_us = static_cast<double>(last - first) / 1e3;
   return run;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "bench/results/statements.hpp"
@@ -76,28 +77,38 @@ std::string what_differs(const FusionRun& run, FusionWay way, std::uint64_t sets
   return text;
 }
 
-/// A computer that is busy with something else gets further chances; figures that are wrong do not become right by
-/// them.
-FusionRun measured(FusionWay way, std::uint64_t sets) {
-  constexpr int kChances = 6;
-  for (int chance = 1;; ++chance) {
+/// A run that is as the schedule and the policy say; std::nullopt if the computer never kept the schedule, for then
+/// nothing can be said. The reader may be late although the publishers were not: hence several chances.
+std::optional<FusionRun> measured(FusionWay way, std::uint64_t sets) {
+  constexpr int kPunctualRuns = 6;
+  constexpr int kRuns = 15;
+  std::string differs;
+  for (int runs = 0, punctual = 0; runs < kRuns && punctual < kPunctualRuns; ++runs) {
     FusionRun run = run_fusion(way, kPhases, short_runs(), [] { return false; });
-    const std::string differs = what_differs(run, way, sets);
-    if (differs.empty() || chance == kChances) {
-      EXPECT_EQ(differs, "") << name_of(way);
-      return run;
-    }
+    const std::string now = what_differs(run, way, sets);
+    if (now.empty()) return run;
+    if (run.late_us > 2'000) continue;
+    differs = now;
+    ++punctual;
   }
+  EXPECT_EQ(differs, "") << name_of(way);
+  return std::nullopt;
 }
 
+constexpr const char* kBusy = "this computer is too busy to publish at the due times";
+
 TEST(BenchFusion, AChannelThatIsPrimaryIsFreshAndTheOthersAreAsOldAsTheirPeriodsMakeThem) {
-  const FusionRun slowest = measured(FusionWay::PrimarySlowest, 10);
+  const std::optional<FusionRun> measured_slowest = measured(FusionWay::PrimarySlowest, 10);
+  if (!measured_slowest) GTEST_SKIP() << kBusy;
+  const FusionRun& slowest = *measured_slowest;
   for (std::size_t c = 0; c < kFusionChannels; ++c) EXPECT_EQ(slowest.channels[c].counts.used, 10U) << c;
   EXPECT_LT(median(slowest.channels[0].latency_us), period_us(0) / 10);
   EXPECT_GT(median(slowest.channels[1].latency_us), median(slowest.channels[0].latency_us));
 
   // The first two of 40 Hz come before anything of 10 Hz.
-  const FusionRun fastest = measured(FusionWay::PrimaryFastest, 38);
+  const std::optional<FusionRun> measured_fastest = measured(FusionWay::PrimaryFastest, 38);
+  if (!measured_fastest) GTEST_SKIP() << kBusy;
+  const FusionRun& fastest = *measured_fastest;
   EXPECT_EQ(fastest.channels[3].counts.unfired, 2U);
   EXPECT_EQ(fastest.channels[3].dropped(), 2U);
   EXPECT_EQ(fastest.channels[0].counts.used, 10U);
@@ -107,7 +118,9 @@ TEST(BenchFusion, AChannelThatIsPrimaryIsFreshAndTheOthersAreAsOldAsTheirPeriods
 }
 
 TEST(BenchFusion, ExactJoinsTheBeatsThatAllChannelsShare) {
-  const FusionRun run = measured(FusionWay::Exact, kCycles);
+  const std::optional<FusionRun> exact = measured(FusionWay::Exact, kCycles);
+  if (!exact) GTEST_SKIP() << kBusy;
+  const FusionRun& run = *exact;
   for (std::size_t c = 0; c < kFusionChannels; ++c) {
     EXPECT_EQ(run.channels[c].counts.used, kCycles) << c;
     EXPECT_EQ(run.channels[c].latency_us.size(), kCycles - 1) << c;  // the first cycle's is discarded
