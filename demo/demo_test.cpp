@@ -70,13 +70,24 @@ class Demo : public testing::Test {
     ::execv(std::getenv("CARDAN_TEST_COMMAND"), argv.data());
     ::_exit(127);
   }
+  void read_output() {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / "output").rdbuf();
+    output_ = text.str();
+  }
+  bool wait_for_output(const std::string& words) {
+    for (int i = 0; i < 2'000; ++i) {
+      read_output();
+      if (output_.find(words) != std::string::npos) return true;
+      std::this_thread::sleep_for(50ms);
+    }
+    return false;
+  }
   int end(pid_t pid) {
     int status = 0;
     ::waitpid(pid, &status, 0);
     std::erase(started_, pid);
-    std::ostringstream text;
-    text << std::ifstream(folder_ / "output").rdbuf();
-    output_ = text.str();
+    read_output();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
   int run(std::vector<std::string> arguments) { return end(start(std::move(arguments))); }
@@ -330,10 +341,11 @@ TEST_F(Demo, RunTakesTheFileAsFiveProcessesAndAsOne) {
   const std::string video = "camera/video=\"" + video_ + "\"";
   ASSERT_EQ(run({"run", file, "--seconds", "2", "--set", video, "--json", summary}), 0) << output_;
   EXPECT_EQ(nlohmann::json::parse(std::ifstream(summary)).at("processes").size(), 5U);
-  ASSERT_EQ(run({"run", file, "--seconds", "3", "--set", video, "--json", summary, "--one-process", "--crash",
-                 "detector@1", "--reports", (folder_ / "reports").string()}),
-            0)
-      << output_;
+  const pid_t pid = start({"run", file, "--set", video, "--json", summary, "--one-process", "--crash", "detector@1",
+                           "--reports", (folder_ / "reports").string()});
+  ASSERT_TRUE(wait_for_output("runs again")) << output_;
+  ::kill(pid, SIGINT);
+  ASSERT_EQ(end(pid), 0) << output_;
   const auto processes = nlohmann::json::parse(std::ifstream(summary)).at("processes");
   ASSERT_EQ(processes.size(), 1U);
   EXPECT_EQ(processes[0].at("restarts"), 1) << processes.dump();
