@@ -246,8 +246,8 @@ class Attacks(Case):
         self.assertEqual(self.files(), [])
 
     def test_names_that_look_like_options_are_topics(self):
-        self.begin(self.system({"output": "events", "topics": ["--tell", "-o", "/test/*"], "exclude": ["--json"]}))
         publisher = self.publisher()
+        self.begin(self.system({"output": "events", "topics": ["--tell", "-o", "/test/*"], "exclude": ["--json"]}))
         self.tell(publisher, "publish 5")
         self.wait(lambda: self.files())
         self.end()
