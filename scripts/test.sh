@@ -26,8 +26,9 @@ if (($# == 0)); then
   beside+=($!)
   when_idle "$CMAKE" --build build/release --parallel "$JOBS" &
   beside+=($!)
-  wait "${beside[1]}"
   wait "${beside[0]}" || failed=1
+  hurry "${beside[1]}"
+  wait "${beside[1]}"
   beside=() left='deep|serial'
   cat "$serial_log"
 else
@@ -60,6 +61,7 @@ fi
 if [[ $sanitizers != 0 ]]; then
   say "== address and undefined-behaviour sanitizers =="
   code=0
+  hurry "$asan_build"
   wait "$asan_build" || code=$?
   beside=()
   ((code == 0)) || { tail -n 30 "$asan_log" >&2; die "the build with sanitizers failed (the rest is in $asan_log)"; }
