@@ -32,7 +32,8 @@ Simulation::Simulation(SimulationOptions options)
                                                         .groups = {{.name = std::string(config::kDefaultGroup)}},
                                                         .topics = std::move(options.topics),
                                                         .on_begin = std::move(options.on_begin),
-                                                        .on_change = std::move(options.on_change)})) {
+                                                        .on_change = std::move(options.on_change)})),
+      ended_(std::move(options.ended)) {
   runtime_->add({.name = "simulation"}, std::make_shared<Outside>());
   auto& core = *runtime_->components().front();
   core.stay_open();
@@ -80,7 +81,7 @@ void Simulation::at(std::int64_t time, std::function<void()> what) { events_.emp
 
 std::size_t Simulation::run() {
   std::size_t ran = 0;
-  while (runtime_->run_one()) ++ran;
+  while (!ended() && runtime_->run_one()) ++ran;
   return ran;
 }
 
@@ -88,6 +89,7 @@ std::size_t Simulation::run_until(std::int64_t time) {
   std::size_t ran = run();
   for (;;) {
     constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+    if (ended()) return ran;
     const std::int64_t timer = runtime_->next_timer();
     const std::int64_t next = std::min(timer == 0 ? kNever : timer, events_.empty() ? kNever : events_.begin()->first);
     if (next > time || next == kNever) break;

@@ -32,6 +32,8 @@ struct SimulationOptions {
   std::function<void(const std::string& component)> on_begin{};
   /// Called with true after all components are declared and before they run, and with false before they are withdrawn.
   std::function<void(bool declared)> on_change{};
+  /// Asked before each callback and each step of the clock: true returns from run() and run_until() with the rest undone.
+  std::function<bool()> ended{};
 };
 
 /// Runs components on given samples, on one thread, with its own clock and in a fixed order: what is due first, then
@@ -128,10 +130,13 @@ class Simulation {
     return *std::static_pointer_cast<Output<T>>(known);
   }
 
+  [[nodiscard]] bool ended() const { return ended_ && ended_(); }
+
   std::unique_ptr<Runtime> runtime_;
   std::deque<std::shared_ptr<void>> kept_;
   std::map<std::string, std::shared_ptr<void>> outputs_;
   std::multimap<std::int64_t, std::function<void()>> events_;
+  std::function<bool()> ended_;
 };
 
 }  // namespace cardan

@@ -299,7 +299,32 @@ class PythonComponent final : public Component {
 
 }  // namespace
 
+namespace {
+
+thread_local PyObject* interruption = nullptr;
+
+void keep_interruption(nb::python_error& error) {
+  Py_XDECREF(std::exchange(interruption, nb::object(nb::borrow(error.value())).release().ptr()));
+}
+
+}  // namespace
+
+bool is_interrupted() noexcept { return interruption != nullptr; }
+
+void interrupt() {
+  nb::python_error error;
+  keep_interruption(error);
+}
+
+void raise_interruption() {
+  if (interruption == nullptr) return;
+  const nb::object kept = nb::steal(std::exchange(interruption, nullptr));
+  PyErr_SetObject(kept.type().ptr(), kept.ptr());
+  throw_python();
+}
+
 void throw_as_cpp(nb::python_error& error, bool set_up) {
+  if (!error.matches(PyExc_Exception)) keep_interruption(error);
   std::string text = "an exception of Python", code, cause, remedy;
   try {
     nb::object parts =

@@ -27,6 +27,13 @@ using Held = std::shared_ptr<PyObject>;
 /// a cardan.Error the same one.
 [[noreturn]] void throw_as_cpp(nanobind::python_error& error, bool set_up);
 
+/// An exception that ends a program (KeyboardInterrupt, SystemExit) left a callback of this thread.
+[[nodiscard]] bool is_interrupted() noexcept;
+/// Keeps the interpreter's current exception as such a one.
+void interrupt();
+/// Raises it, once; nothing if there is none. With the interpreter's lock.
+void raise_interruption();
+
 /// Calls `work` with the interpreter's lock. An exception of Python leaves as a C++ one.
 template <class Work>
 void in_python(Work work, bool set_up = false) {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/base/clock.hpp"
 #include "cardan/base/forked.hpp"
 #include "cardan/config/python_component.hpp"
 #include "cardan/runtime/executor/component_core.hpp"
@@ -43,7 +44,7 @@ class SimulationHandle {
                    std::int64_t begin, nb::object offer) {
     refuse_fork();
     if (file.empty()) {
-      simulation_ = std::make_unique<Simulation>(SimulationOptions{.begin = begin});
+      simulation_ = std::make_unique<Simulation>(options(begin));
     } else {
       const config::Configuration configuration =
           plan::make_plan(file, {.variables = variables, .set = set}).configuration;
@@ -57,7 +58,7 @@ class SimulationHandle {
           }
       if (!python_classes.empty()) nb::object done = offer(python_classes, files);
       const nb::gil_scoped_release others_run;
-      simulation_ = std::make_unique<Simulation>(configuration, without, SimulationOptions{.begin = begin});
+      simulation_ = std::make_unique<Simulation>(configuration, without, options(begin));
     }
     know_outside();
   }
@@ -84,8 +85,7 @@ class SimulationHandle {
     Simulation& simulation = idle();
     outside_->context = nullptr;  // it gets another one
     try {
-      const Inside inside(*this);
-      simulation.start();
+      interruptible([&] { return simulation.start(), std::size_t{0}; });
     } catch (...) {
       know_outside();
       throw;
@@ -94,18 +94,15 @@ class SimulationHandle {
   }
   std::size_t run() {
     Simulation& simulation = idle();
-    const Inside inside(*this);
-    return simulation.run();
+    return interruptible([&] { return simulation.run(); });
   }
   std::size_t run_until(std::int64_t time) {
     Simulation& simulation = idle();
-    const Inside inside(*this);
-    return simulation.run_until(time);
+    return interruptible([&] { return simulation.run_until(time); });
   }
   void stop() {
     Simulation& simulation = idle();
-    const Inside inside(*this);
-    simulation.stop();
+    interruptible([&] { return simulation.stop(), std::size_t{0}; });
   }
   /// Nothing happens while it runs.
   void close() {
@@ -153,6 +150,36 @@ class SimulationHandle {
     nb::gil_scoped_release others_run_;
   };
 
+  /// What ends a program, Ctrl-C or exit() in a callback, ends the work and is raised after it. Returns the number of
+  /// callbacks.
+  template <class Work>
+  std::size_t interruptible(Work work) {
+    std::size_t ran = 0;
+    try {
+      const Inside inside(*this);
+      ran = work();
+    } catch (...) {
+      raise_interruption();
+      throw;
+    }
+    raise_interruption();
+    return ran;
+  }
+  /// Signals are looked at by this thread alone, and components in C++ do not.
+  [[nodiscard]] bool ended() {
+    constexpr std::int64_t kLook = 50'000'000;
+    if (is_interrupted()) return true;
+    if (steady_now() < next_look_) return false;
+    next_look_ = steady_now() + kLook;
+    const nb::gil_scoped_acquire inside;
+    if (PyErr_CheckSignals() == 0) return false;
+    interrupt();
+    return true;
+  }
+  [[nodiscard]] SimulationOptions options(std::int64_t begin) {
+    return {.begin = begin, .ended = [this] { return ended(); }};
+  }
+
   void know_outside() { outside_->context = runtime().components().front()->context.get(); }
   [[nodiscard]] Runtime& runtime() { return detail::runtime_of(*simulation_); }
   [[nodiscard]] Simulation& own() {
@@ -175,6 +202,7 @@ class SimulationHandle {
   std::shared_ptr<Life> outside_ = std::make_shared<Life>();
   std::unique_ptr<Simulation> simulation_;
   bool runs_ = false;
+  std::int64_t next_look_ = 0;
 };
 
 }  // namespace

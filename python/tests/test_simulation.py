@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -276,3 +277,56 @@ class Doubler(cardan.Component):
     file.write_text("{")
     with pytest.raises(cardan.Error, match=r"parts\.json"):
         cardan.Simulation(file)
+
+
+class Ticker(cardan.Component):
+    """Raises what the test says at its third call."""
+
+    what: BaseException
+
+    def on_start(self, context: cardan.Context) -> None:
+        self.calls = 0
+        context.timer(0.001, self.on_timer)
+
+    def on_timer(self) -> None:
+        self.calls += 1
+        if self.calls == 3:
+            raise self.what
+
+
+@pytest.mark.parametrize("what", [KeyboardInterrupt(), SystemExit(7)])
+def test_what_ends_a_program_ends_a_run(what: BaseException) -> None:
+    with cardan.Simulation() as simulation:
+        ticker = simulation.add("ticker", type("Own", (Ticker,), {"what": what}))
+        simulation.start()
+        with pytest.raises(type(what)) as raised:
+            simulation.run_for(3600)
+        assert raised.value is what and raised.traceback[-1].name == "on_timer"
+        assert ticker.calls == 3 and simulation.now < 10 * MS
+        simulation.run_for(1)  # it was raised once
+        assert ticker.calls > 900
+
+
+def test_a_signal_ends_a_run_of_hours() -> None:
+    def ring(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with cardan.Simulation() as simulation:
+            simulation.add("joiner", joiner_of(cardan.exact()))
+            simulation.start()
+            again = [0]
+
+            def later() -> None:
+                again[0] += 1
+                simulation.at(simulation.now + 1, later)
+
+            simulation.at(1, later)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                simulation.run_until(2**62)
+            assert again[0] > 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
