@@ -59,6 +59,7 @@ export class Timeline {
   #speed = 1;
   #held = false; // the reader drags
   #wanted; // a seek that waits for its turn
+  #asked; // one that was sent, and is not answered
   #sent = 0;
   #requests = 0;
 
@@ -81,6 +82,7 @@ export class Timeline {
 
   /** It has answered. */
   connected(isGood) {
+    this.#asked = undefined;
     if (!this.#section) return;
     if (isGood && this.session.metadata["cardan.recording"] === undefined) {
       this.#section.hidden = true;
@@ -118,7 +120,10 @@ export class Timeline {
   state(view) {
     const { status, ms, speed, didSeek } = stateOf(view);
     [this.#status, this.#now, this.#speed] = [status, ms, Number(speed.toPrecision(4))];
-    if (didSeek) this.seeked();
+    if (didSeek) {
+      this.#asked = undefined;
+      this.seeked();
+    }
     this.#draw();
   }
 
@@ -139,11 +144,15 @@ export class Timeline {
     setTimeout(() => {
       this.#sent = performance.now();
       this.#control({ seek: this.#wanted });
-      this.#wanted = undefined;
+      [this.#asked, this.#wanted] = [this.#wanted, undefined];
     }, wait);
   }
+  /** What the bridge last said may be older than the last seek. */
+  get #target() {
+    return this.#wanted ?? this.#asked ?? this.#now;
+  }
   #jump(ms) {
-    this.#seek((this.#wanted ?? this.#now) + ms);
+    this.#seek(this.#target + ms);
   }
   #step() {
     this.session.send({ op: "cardanStep", messages: 1 });
@@ -201,7 +210,7 @@ export class Timeline {
   #draw() {
     if (!this.#section) return;
     const { play, at, text, speed } = this.#parts;
-    const position = this.#held ? Number(at.value) : this.#now - this.#start;
+    const position = this.#held ? Number(at.value) : this.#target - this.#start;
     if (!this.#held) at.value = String(position);
     const words = `${spanText(position)} / ${spanText(this.#end - this.#start)}`;
     if (text.textContent !== words) text.textContent = words;
