@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/transport/discovery/helper_time.hpp"
+#include "cardan/transport/endpoint/helper_time.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

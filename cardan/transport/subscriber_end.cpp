@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/transport/endpoint/subscriber_end.hpp"
+#include "cardan/transport/subscriber_end.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/transport/endpoint/publisher_end.hpp"
+#include "cardan/transport/publisher_end.hpp"
 
 #include <utility>
 

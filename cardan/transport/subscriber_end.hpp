@@ -19,11 +19,6 @@ namespace cardan::detail {
 class Process;
 class SubscriberCore;
 
-/// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, with checks.
-/// Returns false if it is malformed.
-using AdoptFunction = bool (*)(void* private_copy, const void* shared, const std::byte* payload,
-                               std::size_t payload_bytes) noexcept;
-
 /// The base of Subscriber<T> and AnySubscriber: attached as long as this object lives. It can be moved. No function of
 /// a moved-from object may be called.
 class SubscriberEnd {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/transport/discovery/topic_watch.hpp"
+#include "cardan/transport/topic_watch.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/transport/discovery/helper_time.hpp"
+#include "cardan/transport/endpoint/helper_time.hpp"
 
 #include <algorithm>
 #include <ctime>
 
-#include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {
