@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/runtime/executor/declaring.hpp"
+#include "cardan/runtime/declaring.hpp"
 
 #include <utility>
 
 #include "cardan/base/forked.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/component_core.hpp"
 #include "cardan/runtime/executor/output_core.hpp"
 #include "cardan/runtime/executor/port.hpp"
 #include "cardan/runtime/fusion/fusion_watch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/runtime/executor/component_library.hpp"
+#include "cardan/runtime/component_library.hpp"
 
 #include <fmt/format.h>
 

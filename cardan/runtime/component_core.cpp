@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/component_core.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/base/log.hpp"
 #include "cardan/runtime/context.hpp"
-#include "cardan/runtime/executor/parameter_words.hpp"
+#include "cardan/runtime/parameter_words.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
