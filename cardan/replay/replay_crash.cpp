@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/run/replay_crash.hpp"
+#include "cardan/replay/replay_crash.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -9,16 +9,19 @@
 #include <string>
 #include <system_error>
 
-#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/system/host/crash_report.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_report.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
+#include "cardan/terminal/output.hpp"
 
-namespace cardan::apps {
+namespace cardan::replay {
 namespace {
+
+using terminal::kOk;
+using terminal::warn;
 
 constexpr const char* kProcess = "replay";
 constexpr std::size_t kMostWords = std::size_t{1} << 20U;
@@ -73,4 +76,4 @@ int write_replay_report(const std::vector<std::string>& words) {
   return kOk;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

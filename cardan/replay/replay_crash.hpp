@@ -9,7 +9,7 @@ namespace cardan {
 class Runtime;
 }
 
-namespace cardan::apps {
+namespace cardan::replay {
 
 /// From now on a crash of this process leaves a report in `folder` as `cardan run` writes them of its processes, of a
 /// process "replay" of this system, by the program `command` (cardan); then the process dies as it would have. Set-up;
@@ -23,4 +23,4 @@ void crashes_are_of(const Runtime* runtime);
 /// crash handler wrote.
 int write_replay_report(const std::vector<std::string>& words);
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

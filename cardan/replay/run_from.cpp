@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan run FILE --from BAG`: the components of a configuration on what files hold, the same each time.
+#include "cardan/replay/run_from.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -10,19 +12,28 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/play/play.hpp"
-#include "apps/run/replay_crash.hpp"
-#include "apps/run/replay_guard.hpp"
-#include "apps/terminal/output.hpp"
-#include "apps/terminal/progress.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
 #include "cardan/record/player/simulate.hpp"
+#include "cardan/replay/replay_crash.hpp"
+#include "cardan/replay/replay_guard.hpp"
+#include "cardan/terminal/output.hpp"
+#include "cardan/terminal/progress.hpp"
 #include "cardan/transport/stop.hpp"
 
-namespace cardan::apps {
+namespace cardan::replay {
 namespace {
+
+using terminal::bytes_text;
+using terminal::emit;
+using terminal::kFailed;
+using terminal::kLoss;
+using terminal::kOk;
+using terminal::printable;
+using terminal::Progress;
+using terminal::Table;
+using terminal::warn;
 
 using Json = nlohmann::ordered_json;
 using record::SimulatedTopic;
@@ -237,4 +248,4 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
   return code;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

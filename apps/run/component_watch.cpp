@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/component/component_watch.hpp"
+#include "apps/run/component_watch.hpp"
 
 #include <algorithm>
 #include <chrono>

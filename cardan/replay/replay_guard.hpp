@@ -12,7 +12,7 @@
 
 #include "cardan/system/host/watchdog.hpp"
 
-namespace cardan::apps {
+namespace cardan::replay {
 
 struct ReplayGuardOptions {
   /// How long what runs may take to come back once the end was asked for.
@@ -63,4 +63,4 @@ class ReplayGuard {
   std::thread thread_;
 };
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

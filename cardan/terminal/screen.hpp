@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cardan::apps {
+namespace cardan::terminal {
 
 /// A terminal's, or the part of one that something may fill.
 struct Room {
@@ -51,4 +51,4 @@ class LiveBlock {
   std::deque<std::string> recent_;
 };
 
-}  // namespace cardan::apps
+}  // namespace cardan::terminal

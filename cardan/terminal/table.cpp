@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "apps/terminal/output.hpp"
+#include "cardan/terminal/output.hpp"
 
-namespace cardan::apps {
+namespace cardan::terminal {
 namespace {
 
 constexpr std::size_t kGap = 2;         // between columns
@@ -218,4 +218,4 @@ std::vector<std::string> Table::lines(Room room) const {
   return lines;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::terminal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan play`, and `cardan run FILE --from BAG`.
+// `cardan run FILE --from BAG`, for the command and for an interpreter of Python.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/recorded_time.hpp"
 #include "cardan/config/configuration.hpp"
+#include "cardan/replay/recorded_time.hpp"
 
-namespace CLI {
-class App;
-}
-
-namespace cardan::apps {
+namespace cardan::replay {
 
 struct RunFromOptions {
   std::vector<std::string> files;
@@ -31,10 +27,9 @@ struct RunFromOptions {
   std::string command = "/proc/self/exe";  ///< the program `cardan`, which writes the report of a crash
 };
 
-/// Adds the options to `cardan run`; all of them need the first one.
-void add_run_from_options(CLI::App& command, RunFromOptions& options);
 /// "2 gaps of 3600.0 s in all were skipped (--max-gap)"
 [[nodiscard]] std::string gaps_text(std::uint64_t gaps, std::int64_t nanoseconds);
+/// Replays and prints what came of it. The exit code (terminal::ExitCode). Throws Error.
 int run_from(const config::Configuration& configuration, const RunFromOptions& options);
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/terminal/screen.hpp"
+#include "cardan/terminal/screen.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace cardan::apps {
+namespace cardan::terminal {
 namespace {
 
 bool begins_letter(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
@@ -138,4 +138,4 @@ std::string LiveBlock::draw(std::string_view log, const std::vector<std::string>
   return out;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::terminal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/encode.hpp"
+#include "apps/message/encode.hpp"
 
 #include <fmt/format.h>
 

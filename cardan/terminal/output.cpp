@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/terminal/output.hpp"
+#include "cardan/terminal/output.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "cardan/base/printable.hpp"
 #include "cardan/transport/stop.hpp"
 
-namespace cardan::apps {
+namespace cardan::terminal {
 namespace {
 
 std::string three_digits(double value, const char* unit) {
@@ -127,4 +127,4 @@ bool sleep_for(std::chrono::nanoseconds duration) {
   return !stopping();
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::terminal

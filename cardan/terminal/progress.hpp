@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
+#include "cardan/terminal/output.hpp"
 
-namespace cardan::apps {
+namespace cardan::terminal {
 
 /// "  42 %" on standard error if it is a terminal, some times a second, until this goes or something else is written.
 class Progress {
@@ -31,4 +31,4 @@ class Progress {
   std::int64_t shown_ = 0;
 };
 
-}  // namespace cardan::apps
+}  // namespace cardan::terminal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables and live blocks on screens that are too small for them, and that change their size.
-#include "apps/terminal/screen.hpp"
+#include "cardan/terminal/screen.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <sstream>
 #include <string>
 
-#include "apps/terminal/output.hpp"
+#include "cardan/terminal/output.hpp"
 
-namespace cardan::apps {
+namespace cardan::terminal {
 namespace {
 
 Table table(int rows, int lost_in = -1) {
@@ -110,4 +110,4 @@ TEST(Screen, ABlockIsDrawnOverItselfAndAnewAfterTheSizeChanged) {
 }
 
 }  // namespace
-}  // namespace cardan::apps
+}  // namespace cardan::terminal

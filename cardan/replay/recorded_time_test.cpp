@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/recorded_time.hpp"
+#include "cardan/replay/recorded_time.hpp"
 
 #include <gtest/gtest.h>
 
-namespace cardan::apps {
+namespace cardan::replay {
 namespace {
 
 constexpr std::uint64_t kWholeSecond = 1'000'000'000;
@@ -32,4 +32,4 @@ TEST(RecordedTime, NothingElseIs) {
 }
 
 }  // namespace
-}  // namespace cardan::apps
+}  // namespace cardan::replay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/recorded_time.hpp"
+#include "cardan/replay/recorded_time.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace cardan::apps {
+namespace cardan::replay {
 namespace {
 
 constexpr double kMostSeconds = 4e9;
@@ -95,4 +95,4 @@ bool lexical_cast(const std::string& text, RecordedTime& time) {
   return true;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

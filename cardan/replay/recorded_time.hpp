@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace cardan::apps {
+namespace cardan::replay {
 
 struct RecordedTime {
   double seconds = 0;                 ///< from the first message
@@ -25,4 +25,4 @@ struct RecordedTime {
 /// CLI11 finds it by its arguments.
 bool lexical_cast(const std::string& text, RecordedTime& time);
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay

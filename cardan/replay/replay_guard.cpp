@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/run/replay_guard.hpp"
+#include "cardan/replay/replay_guard.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -9,12 +9,14 @@
 #include <exception>
 #include <utility>
 
-#include "apps/terminal/output.hpp"
 #include "cardan/base/clock.hpp"
+#include "cardan/terminal/output.hpp"
 #include "cardan/transport/stop.hpp"
 
-namespace cardan::apps {
+namespace cardan::replay {
 namespace {
+
+using terminal::warn;
 
 constexpr const char* kInCallbacks = "callbacks";
 constexpr auto kLookEvery = std::chrono::milliseconds{20};
@@ -123,4 +125,4 @@ void ReplayGuard::serve() noexcept {
   }
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan::replay
