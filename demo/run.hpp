@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "demo/demo.hpp"
+#include "demo/options.hpp"
 #include "demo/report/host_load.hpp"
 #include "demo/report/measurements.hpp"
 #include "demo/report/report.hpp"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The house rules that a compiler does not check; run by ctest as `rooms`.
-#   1. A room includes only itself and rooms above it.
+#   1. A folder includes only what its line in rooms.py allows, and docs/architecture.md shows these lines.
 #   2. Protocol headers touch memory that others see only through the `Env` of order_table.hpp, so that the checker sees every access.
 #   3. A source file has at most 500 lines, and says its licence in the first.
 set -euo pipefail
@@ -9,17 +9,7 @@ cd "$(dirname "$0")/.."
 status=0
 complain() { printf '%s\n' "$*" >&2; status=1; }
 
-# Top to bottom; programs (apps, bench, examples) stand together below the library. A unit test may use what tests/ shares.
-rooms=(cardan/base cardan/types cardan/transport cardan/messages cardan/c cardan/mcap cardan/config cardan/runtime cardan/system cardan/record cardan/bridge '(apps|bench|demo|examples|python|tests)')
-for ((i = 0; i < ${#rooms[@]}; i++)); do
-  [[ -d ${rooms[i]} ]] || continue
-  for below in "${rooms[@]:i+1}"; do
-    found=$(grep -rnE "#include [\"<]$below/" "${rooms[i]}" --include='*.hpp' --include='*.cpp' | grep -vE '_test\.[ch]pp:[0-9]+:#include "tests/' || true)
-    [[ -z $found ]] || complain "$found"$'\n'"  → ${rooms[i]} stands above $below and may not include it (rule 1)"
-  done
-done
-found=$(grep -rnE '#include "cardan/cardan\.hpp"' cardan --include='*.hpp' --include='*.cpp' | grep -v '_test\.[ch]pp:' || true)
-[[ -z $found ]] || complain "$found"$'\n'"  → the umbrella is for users; inside the library include what is needed (rule 1)"
+scripts/rooms.py || status=1
 
 found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' cardan/transport/protocol/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)
 [[ -z $found ]] || complain "$found"$'\n'"  → only through Env in protocol headers (rule 2)"

@@ -162,9 +162,9 @@ void add_selection(CLI::App* command, BagSelection& selection) {
                       "Only this topic, or topics that match this pattern (* and ?); repeatable");
   command->add_option("--exclude", selection.exclude, "Not this topic, or topics that match this pattern; repeatable");
   command->add_option("--start", selection.start, "Seconds after the first message to start at, or a date (RFC 3339)")
-      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"));
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
   command->add_option("--end", selection.end, "Seconds after the first message to end at, or a date")
-      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"));
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
 }
 
 void add_output(CLI::App* command, BagRewriteOptions& options) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/recorded_time.hpp"
+#include "cardan/replay/recorded_time.hpp"
 
 namespace cardan::mcap {
 class Reader;
@@ -31,7 +31,7 @@ struct BagInfoOptions {
 /// Which messages of a file.
 struct BagSelection {
   std::vector<std::string> topics, exclude;  ///< names, or patterns with * and ?
-  std::optional<RecordedTime> start, end;
+  std::optional<replay::RecordedTime> start, end;
 };
 
 struct BagListOptions {

@@ -11,7 +11,6 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/input_file.hpp"
 #include "cardan/mcap/record_reader.hpp"

@@ -10,7 +10,6 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"

@@ -17,7 +17,6 @@
 #include "apps/decode.hpp"
 #include "apps/protobuf/recorded.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/progress.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/output_file.hpp"
 #include "cardan/mcap/reader.hpp"

@@ -68,7 +68,7 @@ mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap
   }
   mcap::ReadOptions options;
   const std::uint64_t first = first_time(readers);
-  const auto at = [&](const RecordedTime& time) { return time.log_time(first); };
+  const auto at = [&](const replay::RecordedTime& time) { return time.log_time(first); };
   if (s.start && s.end && at(*s.end) < at(*s.start))
     throw Error(ErrorCode::InvalidArgument, fmt::format("--end {} is before --start {}", s.end->text, s.start->text),
                 "both count from the first message");

@@ -48,7 +48,7 @@ void become_rerun(const BagExportOptions& o, const std::string& file) {
   // The recording first: what else is missing takes longer to get.
   const record::FileSet files({o.file});
   (void)read_options(o.selection, files, o.file);
-  const auto seconds = [&](const RecordedTime& time) {
+  const auto seconds = [&](const replay::RecordedTime& time) {
     return time.at ? (static_cast<double>(*time.at) - static_cast<double>(files.first())) / 1e9 : time.seconds;
   };
   if (o.json || o.images != "png" || o.list != BagExportOptions{}.list)

@@ -18,7 +18,6 @@
 #include "apps/launcher_pipe.hpp"
 #include "apps/program.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/screen.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/bridge/bridge_statistics.hpp"

@@ -17,7 +17,6 @@
 #include "apps/report_json.hpp"
 #include "apps/terminal/losses.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/screen.hpp"
 #include "apps/verb.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"

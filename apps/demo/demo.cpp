@@ -20,7 +20,6 @@
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/bag/bag.hpp"
 #include "apps/record/record_view.hpp"
-#include "apps/terminal/screen.hpp"
 #include "cardan/record/recorder/recorder.hpp"
 #endif
 

@@ -12,10 +12,10 @@
 
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
-#include "apps/run/replay_crash.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/python_component.hpp"
+#include "cardan/replay/replay_crash.hpp"
 #include "cardan/system/launcher/child_process.hpp"
 #include "cardan/system/launcher/crash_words.hpp"
 #include "cardan/system/launcher/declare.hpp"
@@ -58,7 +58,7 @@ void become_python_of(const plan::Plan& plan, const HostCommandOptions& o) {
 }
 
 int run_host_command(const HostCommandOptions& o) {
-  if (!o.report.empty()) return write_replay_report(o.report);
+  if (!o.report.empty()) return replay::write_replay_report(o.report);
   if (o.plan_fd < 0 && o.file.empty()) throw CLI::RequiredError("file");
   if (o.process.empty() && o.declare.empty()) throw CLI::RequiredError("--process");
   std::vector<config::Problem> problems;

@@ -11,7 +11,7 @@
 
 #include "apps/command.hpp"
 #include "apps/decode.hpp"
-#include "apps/encode.hpp"
+#include "apps/message/encode.hpp"
 #include "apps/message/find_type.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"

@@ -23,7 +23,7 @@
 #include "apps/verb.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/suggest.hpp"
-#include "cardan/runtime/executor/parameter_words.hpp"
+#include "cardan/runtime/parameter_words.hpp"
 #include "cardan/system/plan/value_json.hpp"
 
 namespace cardan::apps {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan play`: publishes what files hold, as it was recorded.
-#include "apps/play/play.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,6 +25,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/record/player/player.hpp"
+#include "cardan/replay/run_from.hpp"
 #include "cardan/transport/stop.hpp"
 
 namespace cardan::apps {
@@ -58,8 +57,8 @@ constexpr auto kArrow = 5s;
 struct PlayOptions {
   std::vector<std::string> files, topics, exclude, remap;
   double rate = 1;
-  RecordedTime start{};
-  std::optional<RecordedTime> until{};
+  replay::RecordedTime start{};
+  std::optional<replay::RecordedTime> until{};
   std::optional<double> duration{};
   std::string clock, wait_for_readers, domain, tell;
   double max_gap = 600;
@@ -283,7 +282,7 @@ std::string playback_text(const PlayerReport& r, double took) {
     out += fmt::format("; late (p50 / p99 / max) {} / {} / {}", time_text(static_cast<double>(r.late_p50)),
                        time_text(static_cast<double>(r.late_p99)), time_text(static_cast<double>(r.late_most)));
   if (r.gave_way_ns > 0) out += fmt::format("; it paused for {:.3f} s", in_seconds(r.gave_way_ns));
-  if (r.gaps > 0) out += fmt::format("; {}", gaps_text(r.gaps, r.skipped_ns));
+  if (r.gaps > 0) out += fmt::format("; {}", replay::gaps_text(r.gaps, r.skipped_ns));
   return out + "\n";
 }
 
@@ -363,9 +362,9 @@ static void add_play_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--loop", o->loop, "Repeat until Ctrl-C or q");
   command->add_option("--start", o->start, "Seconds after the first message to start at, or a date (RFC 3339)")
-      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"));
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
   auto* const until = command->add_option("--until", o->until, "Seconds after the first message to end at, or a date")
-                          ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"));
+                          ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
   command
       ->add_option("--max-gap", o->max_gap,
                    "Skip times of more than this many seconds without a message, as when the clock was set; 0: none")

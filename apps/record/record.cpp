@@ -26,8 +26,6 @@
 #include "apps/record/record_view.hpp"
 #include "apps/terminal/keys.hpp"
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/progress.hpp"
-#include "apps/terminal/screen.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/config/shape.hpp"
 #include "cardan/record/recorder/recorder.hpp"

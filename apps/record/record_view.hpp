@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/terminal/screen.hpp"
+#include "apps/terminal/output.hpp"
 #include "cardan/record/recorder/report.hpp"
 
 namespace cardan::apps {

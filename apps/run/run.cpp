@@ -15,10 +15,10 @@
 #include <optional>
 
 #include "apps/command.hpp"
-#include "apps/component/component_watch.hpp"
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/run/apply.hpp"
+#include "apps/run/component_watch.hpp"
 #include "apps/run/run_log.hpp"
 #include "apps/run/run_parts.hpp"
 #include "apps/run/run_view.hpp"
@@ -35,7 +35,7 @@
 #include "cardan/transport/signal_echo.hpp"
 #include "cardan/transport/stop.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-#include "apps/play/play.hpp"
+#include "apps/run/run_from_options.hpp"
 #include "apps/run/run_from_python.hpp"
 #endif
 
@@ -82,7 +82,7 @@ struct RunOptions {
   bool reports_given = false;
   double seconds = 0, grace = 5;
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-  RunFromOptions recording{};
+  replay::RunFromOptions recording{};
 #endif
 };
 
@@ -170,14 +170,14 @@ int run_on_recording(const RunOptions& o) {
   const plan::Plan plan = plan::make_plan(o.file, o.changes, problems);
   show(problems, o.file);
   if (config::has_errors(problems)) return kFailed;
-  RunFromOptions recording = o.recording;
+  replay::RunFromOptions recording = o.recording;
   if (o.seconds > 0) recording.seconds = o.seconds;
   recording.json = o.json;
   recording.reports = o.reports;
   recording.grace = o.grace;
   try_paths(o, nullptr);
   replay_in_python(plan, recording);
-  return run_from(plan.configuration, recording);
+  return replay::run_from(plan.configuration, recording);
 }
 #endif
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `cardan run` for a replay; apart from run_from.cpp, which the Python package compiles too.
+#include "apps/run/run_from_options.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include "apps/bag/max_chunk.hpp"
-#include "apps/play/play.hpp"
 
 namespace cardan::apps {
 
-void add_run_from_options(CLI::App& command, RunFromOptions& o) {
+void add_run_from_options(CLI::App& command, replay::RunFromOptions& o) {
   auto* const from = command.add_option("--from", o.files,
                                         "Replay this recording to the components, in one process, as fast as they can, "
                                         "with the same result each time; repeatable");
@@ -22,10 +22,10 @@ void add_run_from_options(CLI::App& command, RunFromOptions& o) {
   command.add_flag("--force", o.force, "With --output: replace the file if it exists")->needs(from);
   command
       .add_option("--start", o.start, "With --from: seconds after the first message to start at, or a date (RFC 3339)")
-      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"))
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"))
       ->needs(from);
   command.add_option("--until", o.until, "With --from: seconds after the first message to end at, or a date")
-      ->check(CLI::Validator(problem_of_recorded_time, "SECONDS|DATE"))
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"))
       ->needs(from);
   command
       .add_option(

@@ -18,7 +18,7 @@
 namespace cardan::apps {
 namespace {
 
-bool is_in_replay(const config::Process& process, const config::Component& component, const RunFromOptions& o) {
+bool is_in_replay(const config::Process& process, const config::Component& component, const replay::RunFromOptions& o) {
   const auto left_out = [&](const std::string& name) {
     return std::find(o.without.begin(), o.without.end(), name) != o.without.end();
   };
@@ -69,7 +69,7 @@ class Interpreter {
 
 }  // namespace
 
-void replay_in_python(const plan::Plan& plan, const RunFromOptions& o) {
+void replay_in_python(const plan::Plan& plan, const replay::RunFromOptions& o) {
   Interpreter interpreter;
   for (const config::Process& process : plan.configuration.processes)
     if (std::any_of(process.components.begin(), process.components.end(),

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apps/terminal/output.hpp"
-#include "apps/terminal/screen.hpp"
 #include "cardan/system/launcher/supervisor.hpp"
 #include "cardan/system/launcher/usage.hpp"
 

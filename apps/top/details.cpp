@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/terminal/screen.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/top/sheets.hpp"
 #include "cardan/base/clock.hpp"
 

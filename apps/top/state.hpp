@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/terminal/screen.hpp"
+#include "apps/terminal/output.hpp"
 #include "apps/top/sheets.hpp"
 
 namespace cardan::apps::top {

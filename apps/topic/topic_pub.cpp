@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "apps/decode.hpp"
-#include "apps/encode.hpp"
+#include "apps/message/encode.hpp"
 #include "apps/message/find_type.hpp"
 #include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"

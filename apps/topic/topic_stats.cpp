@@ -16,7 +16,6 @@
 #include "apps/run_place.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/rate_window.hpp"
-#include "apps/terminal/screen.hpp"
 #include "apps/topic/topic.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/transport/observer.hpp"

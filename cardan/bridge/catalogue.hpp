@@ -12,7 +12,7 @@
 #include "cardan/base/fd.hpp"
 #include "cardan/bridge/local_topic.hpp"
 #include "cardan/bridge/rules.hpp"
-#include "cardan/transport/discovery/topic_watch.hpp"
+#include "cardan/transport/topic_watch.hpp"
 
 namespace cardan::bridge {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "cardan/base/log.hpp"
+#include "cardan/runtime/declaring.hpp"
 #include "cardan/runtime/encoded.hpp"
-#include "cardan/runtime/executor/declaring.hpp"
 #include "cardan/runtime/fuse_options.hpp"
 #include "cardan/runtime/fusion.hpp"
 #include "cardan/runtime/input_options.hpp"

@@ -8,7 +8,6 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
-#include "cardan/runtime/cycle_mark.hpp"
 
 namespace cardan {
 namespace {
@@ -61,21 +60,4 @@ void Cycle::end() noexcept {
   hints_.publish(hint_);
 }
 
-namespace detail {
-
-void CycleMark::set(Cycle& cycle, bool also_short) noexcept {
-  cycle_ = &cycle;
-  marks_ = also_short_ = also_short;
-}
-
-void CycleMark::begin_cycle() noexcept { cycle_->begin(); }
-
-void CycleMark::end_cycle(std::int64_t worked_ns) noexcept {
-  cycle_->end();
-  if (also_short_) return;
-  average_ns_ += (worked_ns - average_ns_) / 8;
-  marks_ = average_ns_ >= (marks_ ? kShort / 2 : kShort);  // one near the limit should not change at each call
-}
-
-}  // namespace detail
 }  // namespace cardan

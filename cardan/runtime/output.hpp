@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cardan/base/forked.hpp"
+#include "cardan/runtime/declaring.hpp"
 #include "cardan/runtime/encoded.hpp"
-#include "cardan/runtime/executor/declaring.hpp"
 #include "cardan/runtime/unset.hpp"
 #include "cardan/transport/publisher.hpp"
 #include "cardan/transport/sample.hpp"

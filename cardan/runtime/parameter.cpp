@@ -6,7 +6,7 @@
 #include <array>
 #include <variant>
 
-#include "cardan/runtime/executor/parameter_words.hpp"
+#include "cardan/runtime/parameter_words.hpp"
 
 namespace cardan::detail {
 

@@ -9,7 +9,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "cardan/transport/endpoint/subscriber_end.hpp"
+#include "cardan/transport/endpoint/sample_block.hpp"
 #include "cardan/types/message.hpp"
 
 namespace cardan {

@@ -12,7 +12,7 @@
 #include "cardan/base/log.hpp"
 #include "cardan/runtime/executor/await_recorders.hpp"
 #include "cardan/runtime/executor/life_step.hpp"
-#include "cardan/runtime/executor/parameter_words.hpp"
+#include "cardan/runtime/parameter_words.hpp"
 #include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
 #include "cardan/transport/endpoint/subscriber_core.hpp"

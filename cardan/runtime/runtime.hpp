@@ -15,12 +15,12 @@
 #include "cardan/base/log.hpp"
 #include "cardan/config/configuration.hpp"
 #include "cardan/runtime/component.hpp"
+#include "cardan/runtime/component_core.hpp"
 #include "cardan/runtime/executor/await_recorders.hpp"
 #include "cardan/runtime/executor/channel.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
 #include "cardan/runtime/executor/failure_log.hpp"
 #include "cardan/runtime/executor/group.hpp"
-#include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/runtime/executor/runtime_clock.hpp"
 
 namespace cardan {
 

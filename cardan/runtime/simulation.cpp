@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "cardan/base/error.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/component_core.hpp"
 #include "cardan/runtime/runtime.hpp"
 
 namespace cardan {

@@ -12,7 +12,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/duration.hpp"
 #include "cardan/transport/endpoint/loaned_slot.hpp"
-#include "cardan/transport/endpoint/publisher_end.hpp"
+#include "cardan/transport/publisher_end.hpp"
 #include "cardan/types/arena.hpp"
 #include "cardan/types/message_type.hpp"
 

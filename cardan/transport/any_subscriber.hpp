@@ -13,8 +13,8 @@
 #include "cardan/base/duration.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/transport/any_publisher.hpp"
-#include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/transport/sample.hpp"
+#include "cardan/transport/subscriber_end.hpp"
 #include "cardan/types/message_type.hpp"
 
 namespace cardan {

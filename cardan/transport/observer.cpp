@@ -7,92 +7,20 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <new>
 #include <utility>
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/printable.hpp"
 #include "cardan/base/socket.hpp"
-#include "cardan/transport/discovery/descriptor_shares.hpp"
 #include "cardan/transport/discovery/observer_link.hpp"
-#include "cardan/transport/endpoint/stream.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
+#include "cardan/transport/endpoint/stream_view.hpp"
 #include "cardan/transport/protocol/layout.hpp"
 #include "cardan/transport/protocol/observer_protocol.hpp"
 
 namespace cardan {
 namespace detail {
-
-std::byte* AlignedBytes::reserve(std::size_t bytes) {
-  if (bytes > capacity_) {
-    const std::size_t rounded = layout::align_up(bytes, layout::kLine);
-    data_.reset(static_cast<std::byte*>(std::aligned_alloc(layout::kLine, rounded)));
-    capacity_ = data_ != nullptr ? rounded : 0;
-    if (data_ == nullptr) throw std::bad_alloc();
-  }
-  return data_.get();
-}
-
-/// What a copy needs to know of a publisher's area; every number in the header has been checked.
-struct StreamView {
-  const layout::Header& header;
-  protocol::ReaderRing<Native> ring;
-  const std::byte* slots;
-  const std::byte* payloads;
-  std::int64_t time_shift;
-  std::size_t most;  ///< payload bytes that are copied
-
-  [[nodiscard]] const layout::SlotMeta& meta(std::uint32_t slot) const noexcept {
-    return *reinterpret_cast<const layout::SlotMeta*>(slots + slot * header.slot_stride);
-  }
-
-  using Word = Native::Word<std::uint64_t>;
-  static std::size_t words(std::size_t bytes) noexcept {
-    return (bytes + 7) / 8;
-  }  // all regions begin at, and leave room to, multiples of 8
-
-  [[nodiscard]] bool copy(protocol::Entry e, ObservedSample& into) const {
-    const layout::SlotMeta& m = meta(e.slot);
-    const std::byte* message = slots + e.slot * header.slot_stride + header.message_offset;
-    const std::byte* payload = payloads + e.slot * header.payload_stride;
-    constexpr auto relaxed = std::memory_order_relaxed;
-    into.sequence_ = 0;
-    const bool whole = protocol::observe<Native>(ring, e, [&] {
-      const std::uint64_t bytes = m.payload_bytes.load(relaxed);  // read once, then checked
-      if (bytes > header.payload_bytes || bytes > most) return false;
-      into.publish_ns_ = our_time(m.publish_ns.load(relaxed), time_shift);
-      into.source_ns_ = m.source_ns.load(relaxed);
-      into.message_bytes_ = header.message_bytes;
-      into.payload_bytes_ = bytes;
-      auto* to_message = reinterpret_cast<std::uint64_t*>(into.message_.reserve(header.message_bytes + 8));
-      auto* to_payload = reinterpret_cast<std::uint64_t*>(into.payload_.reserve(bytes + 8));
-      protocol::copy_words<Native>(reinterpret_cast<const Word*>(message), to_message, words(header.message_bytes));
-      protocol::copy_words<Native>(reinterpret_cast<const Word*>(payload), to_payload, words(bytes));
-      return true;
-    });
-    if (!whole) return false;
-    into.sequence_ = e.sequence;
-    into.type_hash_ = header.type_hash;
-    into.message_offset_ = message - payload;
-    into.adopted_ = false;
-    into.passed_over_ = 0;
-    return true;
-  }
-
-  /// `pick` gives the candidate; one that the publisher has taken back meanwhile leads to the next.
-  template <class Pick>
-  bool copy_picked(ObservedSample& into, Pick&& pick) const {
-    for (int round = 0; round < 8; ++round) {
-      const std::optional<protocol::Entry> e = pick();
-      if (!e) return false;
-      if (copy(*e, into)) return true;
-    }
-    return false;
-  }
-  bool copy_latest(ObservedSample& into, std::uint64_t after) const {
-    return copy_picked(into, [&] { return protocol::newest_after<Native>(ring, after); });
-  }
-};
 
 namespace {
 
@@ -110,18 +38,6 @@ StreamView view_of(const std::byte* area, const layout::Header& header, std::uin
 }
 
 }  // namespace
-
-bool copy_latest(const Stream& stream, ObservedSample& into, std::uint64_t after) {
-  if (is_forked_child()) return false;
-  (void)stream.find_more_slots(stream.slots_there());
-  const StreamView view{stream.header,
-                        stream.ring_of(stream.slots_there()),
-                        reinterpret_cast<const std::byte*>(&stream.meta(0)),
-                        stream.payload(0),
-                        stream.time_shift(),
-                        layout::kMaxPayload};  // bounded by the reader's contract
-  return view.copy_latest(into, after);
-}
 
 }  // namespace detail
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cardan/transport/endpoint/loaned_slot.hpp"
-#include "cardan/transport/endpoint/publisher_end.hpp"
+#include "cardan/transport/publisher_end.hpp"
 #include "cardan/transport/topic.hpp"
 #include "cardan/types/message.hpp"
 

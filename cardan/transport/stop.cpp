@@ -9,8 +9,6 @@
 
 namespace cardan {
 
-Atomic<bool> detail::stop_requested{false};
-
 namespace {
 
 detail::SignalEcho echo;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/base/atomic.hpp"
+#include "cardan/transport/endpoint/stop_flag.hpp"
 
 namespace cardan {
 
@@ -17,12 +17,11 @@ void stop_on_hang_up();
 void request_stop() noexcept;
 
 namespace detail {
-extern Atomic<bool> stop_requested;
 /// For tests that continue after a stop.
 void clear_stop() noexcept;
 }  // namespace detail
 
 /// Whether a stop was requested. Any thread; never blocks.
-inline bool stopping() noexcept { return detail::stop_requested.load(std::memory_order_relaxed); }
+inline bool stopping() noexcept { return detail::stop_is_requested(); }
 
 }  // namespace cardan

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cardan/base/duration.hpp"
-#include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/transport/sample.hpp"
+#include "cardan/transport/subscriber_end.hpp"
 #include "cardan/transport/topic.hpp"
 #include "cardan/types/message.hpp"
 

@@ -18,7 +18,7 @@
 
 #include "cardan/messages/any_type.hpp"
 #include "cardan/runtime/component.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/component_core.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "python/src/errors.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cardan/messages/any_type.hpp"
-#include "cardan/runtime/executor/declaring.hpp"
+#include "cardan/runtime/declaring.hpp"
 #include "cardan/runtime/fusion/fusion_policy.hpp"
 #include "cardan/transport/topic.hpp"
 #include "python/src/held.hpp"

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/play/play.hpp"
-#include "apps/terminal/output.hpp"
 #include "cardan/config/python_component.hpp"
+#include "cardan/replay/run_from.hpp"
 #include "cardan/system/plan/plan.hpp"
+#include "cardan/terminal/output.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/record_module.hpp"
 
@@ -47,21 +47,21 @@ int replay(int plan_fd, Names files, Names without, std::string output, bool for
       where.push_back(configuration.file_of(component));
     }
   nb::object done = offer(classes, where);
-  apps::RunFromOptions options{.files = std::move(files),
-                               .without = std::move(without),
-                               .output = std::move(output),
-                               .force = force,
-                               .start = apps::recorded_time(start).value_or(apps::RecordedTime{}),
-                               .until = apps::recorded_time(until),
-                               .max_gap = max_gap,
-                               .seconds = seconds,
-                               .json = std::move(json),
-                               .reports = std::move(reports),
-                               .grace = grace};
+  replay::RunFromOptions options{.files = std::move(files),
+                                 .without = std::move(without),
+                                 .output = std::move(output),
+                                 .force = force,
+                                 .start = replay::recorded_time(start).value_or(replay::RecordedTime{}),
+                                 .until = replay::recorded_time(until),
+                                 .max_gap = max_gap,
+                                 .seconds = seconds,
+                                 .json = std::move(json),
+                                 .reports = std::move(reports),
+                                 .grace = grace};
   if (!command.empty()) options.command = std::move(command);
   const nb::gil_scoped_release others_run;
   std::signal(SIGPIPE, SIG_IGN);
-  return apps::finish_output(apps::run_from(configuration, options));
+  return terminal::finish_output(replay::run_from(configuration, options));
 }
 
 }  // namespace

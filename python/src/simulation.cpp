@@ -21,7 +21,7 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/forked.hpp"
 #include "cardan/config/python_component.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/component_core.hpp"
 #include "cardan/runtime/fusion/fusion_watch.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/system/plan/plan.hpp"

@@ -12,7 +12,7 @@
 
 #include "apps/bag/bag.hpp"
 #include "apps/bag/convert/converted_file.hpp"
-#include "apps/terminal/progress.hpp"
+#include "apps/terminal/output.hpp"
 
 namespace cardan::apps {
 

@@ -17,7 +17,7 @@
 
 #include "cardan/base/fd.hpp"
 #include "cardan/base/socket.hpp"
-#include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cardan/record/player/message_form.hpp"
 #include "cardan/record/player/simulate.hpp"
-#include "cardan/runtime/executor/component_core.hpp"
+#include "cardan/runtime/component_core.hpp"
 #include "cardan/runtime/runtime.hpp"
 
 namespace cardan::record {

@@ -16,7 +16,7 @@
 #include "cardan/record/player/outlets.hpp"
 #include "cardan/record/player/play_clock.hpp"
 #include "cardan/record/player/read_ahead.hpp"
-#include "cardan/runtime/histogram.hpp"
+#include "cardan/runtime/executor/histogram.hpp"
 #include "cardan/transport/any_publisher.hpp"
 #include "cardan/transport/publisher.hpp"
 

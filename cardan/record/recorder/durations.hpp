@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cardan/record/recorder/report.hpp"
-#include "cardan/runtime/histogram.hpp"
+#include "cardan/runtime/executor/histogram.hpp"
 #include "cardan/transport/observer_report.hpp"
 
 namespace cardan::record {

@@ -11,6 +11,7 @@
 #include "cardan/base/socket.hpp"
 #include "cardan/record/name_patterns.hpp"
 #include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::record {
 namespace {

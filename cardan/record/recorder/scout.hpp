@@ -15,7 +15,7 @@
 #include "cardan/record/recorder/recorder.hpp"
 #include "cardan/record/recorder/selection.hpp"
 #include "cardan/record/recorder/topic_queue.hpp"
-#include "cardan/transport/discovery/topic_watch.hpp"
+#include "cardan/transport/topic_watch.hpp"
 
 namespace cardan::record {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cardan/base/atomic.hpp"
-#include "cardan/runtime/cycle_mark.hpp"
+#include "cardan/runtime/executor/cycle_mark.hpp"
+#include "cardan/runtime/executor/histogram.hpp"
 #include "cardan/runtime/executor/priority_mutex.hpp"
-#include "cardan/runtime/histogram.hpp"
 
 namespace cardan {
 

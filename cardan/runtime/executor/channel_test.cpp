@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cardan/runtime/executor/last_samples.hpp"
-#include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/runtime/executor/runtime_clock.hpp"
 #include "cardan/transport/sample.hpp"
 
 namespace cardan::detail::channel_test {

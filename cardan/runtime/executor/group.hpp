@@ -15,7 +15,7 @@
 #include "cardan/runtime/executor/callback.hpp"
 #include "cardan/runtime/executor/priority_mutex.hpp"
 #include "cardan/runtime/executor/remote_set.hpp"
-#include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/runtime/executor/runtime_clock.hpp"
 
 namespace cardan {
 

@@ -8,7 +8,7 @@
 #include "cardan/runtime/executor/await_recorders.hpp"
 #include "cardan/runtime/executor/channel.hpp"
 #include "cardan/runtime/executor/last_samples.hpp"
-#include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/runtime/executor/runtime_clock.hpp"
 #include "cardan/transport/endpoint/hand_over.hpp"
 #include "cardan/transport/endpoint/loaned_slot.hpp"
 

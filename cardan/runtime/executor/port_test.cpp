@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "cardan/runtime/runtime_clock.hpp"
+#include "cardan/runtime/executor/runtime_clock.hpp"
 #include "cardan/transport/sample.hpp"
 
 namespace cardan::detail::port_test {

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "cardan/base/error.hpp"
-#include "cardan/runtime/executor/component_library.hpp"
+#include "cardan/runtime/component_library.hpp"
 #include "cardan/runtime/executor/life_step.hpp"
 #include "cardan/runtime/runtime.hpp"
 #include "cardan/system/host/host.hpp"

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "cardan/base/log.hpp"
-#include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::launcher {
 namespace {

@@ -14,7 +14,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/config/python_component.hpp"
 #include "cardan/config/shape.hpp"
-#include "cardan/runtime/executor/component_library.hpp"
+#include "cardan/runtime/component_library.hpp"
 #include "cardan/system/plan/plan_fields.hpp"
 #include "cardan/system/plan/value_json.hpp"
 

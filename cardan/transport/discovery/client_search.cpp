@@ -20,6 +20,7 @@
 #include "cardan/transport/discovery/announcement.hpp"
 #include "cardan/transport/discovery/client.hpp"
 #include "cardan/transport/discovery/wire.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {

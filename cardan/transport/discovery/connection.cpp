@@ -11,6 +11,7 @@
 #include "cardan/transport/discovery/access.hpp"
 #include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/discovery/wire.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 

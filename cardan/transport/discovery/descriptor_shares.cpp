@@ -2,13 +2,10 @@
 #include "cardan/transport/discovery/descriptor_shares.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "cardan/base/socket.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
-
-bool is_foreign(uid_t uid) noexcept { return uid == socket::kUnmapped || (uid != ::geteuid() && uid != 0); }
 
 DescriptorShares& DescriptorShares::of_process() {
   static auto* const shares = [] {

@@ -11,10 +11,6 @@
 
 namespace cardan::detail {
 
-/// Whether peers of this user get only a stranger's share. Our own user and root are not strangers, because both can
-/// end this process anyway. Never blocks.
-bool is_foreign(uid_t uid) noexcept;
-
 /// Bounds how many of this process's descriptors the peers of other users may use, in its table or on their way to a
 /// peer that does not read: all of them together a quarter of RLIMIT_NOFILE, one user a quarter of that. Our own user
 /// and root are not counted.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

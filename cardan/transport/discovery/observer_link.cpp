@@ -19,9 +19,9 @@
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/printable.hpp"
-#include "cardan/transport/discovery/descriptor_shares.hpp"
 #include "cardan/transport/discovery/process.hpp"
 #include "cardan/transport/discovery/wire.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {

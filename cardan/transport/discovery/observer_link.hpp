@@ -22,12 +22,6 @@ namespace cardan::detail {
 /// Nanoseconds by which this time namespace's steady clock is ahead of the machine's.
 std::int64_t steady_clock_offset();
 
-/// A stamp that another process wrote, in our clock. For any stored value, sums and differences with the result do not
-/// overflow.
-constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) {
-  return (theirs < 0 || theirs > (std::int64_t{1} << 61) ? 0 : theirs) + shift;
-}
-
 /// An observer's connection to one process. It sends requests, waits for the answer, and never offers anything.
 /// Thread safety: one thread at a time.
 class ObserverLink {

@@ -10,6 +10,7 @@
 #include "cardan/base/bound_fd.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/socket.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {

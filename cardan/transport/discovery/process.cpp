@@ -26,7 +26,7 @@
 #include "cardan/transport/discovery/client.hpp"
 #include "cardan/transport/discovery/observer_link.hpp"
 #include "cardan/transport/discovery/server.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/transport/endpoint/stop_flag.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -185,8 +185,8 @@ void Process::housekeeping() {
     if (const std::int64_t at = s->helper().end_asides(now); at != 0)
       look_again_in(static_cast<int>(std::clamp<std::int64_t>((at - now) / 1'000'000 + 1, 1, 1000)));
   }
-  if (stopping() != stop_told_) {
-    stop_told_ = stopping();
+  if (stop_is_requested() != stop_told_) {
+    stop_told_ = stop_is_requested();
     if (stop_told_)
       for (SubscriberCore* s : subscribers_) s->helper().kick();
   }

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "cardan/base/socket.hpp"
-#include "cardan/transport/discovery/helper_time.hpp"
 #include "cardan/transport/discovery/loop.hpp"
 #include "cardan/transport/discovery/run_directory.hpp"
 #include "cardan/transport/endpoint/bell_board.hpp"
+#include "cardan/transport/endpoint/helper_time.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
 #include "cardan/transport/endpoint/subscriber_core.hpp"
 

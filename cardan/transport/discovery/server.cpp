@@ -18,6 +18,7 @@
 #include "cardan/transport/discovery/access.hpp"
 #include "cardan/transport/discovery/announcement.hpp"
 #include "cardan/transport/discovery/wire.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {

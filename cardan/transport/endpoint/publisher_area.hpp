@@ -14,6 +14,12 @@
 /// trusted. Set-up only, except slots_there().
 namespace cardan::detail {
 
+/// A stamp that another process wrote, in our clock. For any stored value, sums and differences with the result do not
+/// overflow.
+constexpr std::int64_t our_time(std::int64_t theirs, std::int64_t shift) {
+  return (theirs < 0 || theirs > (std::int64_t{1} << 61) ? 0 : theirs) + shift;
+}
+
 /// A copy of a publisher's header in which every number has been checked against the area's real size, and the size
 /// against what that number of slots needs. Throws Error (Incompatible).
 layout::Header checked_header(const std::byte* area, std::size_t bytes);

@@ -11,7 +11,7 @@
 #include "cardan/base/barrier.hpp"
 #include "cardan/base/clock.hpp"
 #include "cardan/base/error.hpp"
-#include "cardan/transport/discovery/descriptor_shares.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::detail {

@@ -8,6 +8,11 @@
 
 namespace cardan::detail {
 
+/// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, with checks.
+/// Returns false if it is malformed.
+using AdoptFunction = bool (*)(void* private_copy, const void* shared, const std::byte* payload,
+                               std::size_t payload_bytes) noexcept;
+
 class SubscriberCore;
 class Stream;
 

@@ -14,7 +14,7 @@
 #include "cardan/base/crc32c.hpp"
 #include "cardan/base/error.hpp"
 #include "cardan/base/futex.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/transport/endpoint/stream_view.hpp"
 #include "cardan/transport/protocol/reliable_protocol.hpp"
 
 namespace cardan::detail {

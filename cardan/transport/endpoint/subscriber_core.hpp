@@ -10,7 +10,6 @@
 #include "cardan/transport/endpoint/sample_block.hpp"
 #include "cardan/transport/endpoint/stream.hpp"
 #include "cardan/transport/endpoint/stream_set.hpp"
-#include "cardan/transport/endpoint/subscriber_end.hpp"
 #include "cardan/transport/endpoint/subscriber_helper.hpp"
 #include "cardan/transport/endpoint_options.hpp"
 #include "cardan/transport/protocol/event_protocol.hpp"

@@ -12,6 +12,7 @@
 #include "cardan/base/log.hpp"
 #include "cardan/transport/discovery/client.hpp"
 #include "cardan/transport/endpoint/answer_times.hpp"
+#include "cardan/transport/endpoint/foreign.hpp"
 #include "cardan/transport/endpoint/publisher_core.hpp"
 
 namespace {

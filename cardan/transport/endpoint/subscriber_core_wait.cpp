@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "cardan/base/clock.hpp"
+#include "cardan/transport/endpoint/stop_flag.hpp"
 #include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/endpoint/waiting.hpp"
 #include "cardan/transport/protocol/bell_protocol.hpp"
-#include "cardan/transport/stop.hpp"
 
 namespace cardan::detail {
 
@@ -22,7 +22,7 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::wait(std::int64_t deadline_ns) noe
   for (;;) {
     if (SampleBlock* block = take()) return block;
     if (reason() != Reason::None) return nullptr;
-    if (stopping()) {
+    if (stop_is_requested()) {
       reason_.store(Reason::Stopped, std::memory_order_relaxed);
       return nullptr;
     }
@@ -96,7 +96,7 @@ CARDAN_TAKE_PATH bool SubscriberCore::spin(std::int64_t until, bool only_while_f
     cpu_relax();
     if (turn % 16 != 0) continue;
     if (turn % 256 == 16) warm();  // a spin of milliseconds shares its caches with other threads
-    if (sleepers_.event_seq.load(std::memory_order_relaxed) != generation || stopping()) break;
+    if (sleepers_.event_seq.load(std::memory_order_relaxed) != generation || stop_is_requested()) break;
     last_look = steady_now();
     if (last_look >= until) break;
     if (only_while_filling && !some_filling()) {

@@ -12,9 +12,9 @@
 
 #include "cardan/base/clock.hpp"
 #include "cardan/base/futex.hpp"
+#include "cardan/transport/endpoint/stop_flag.hpp"
 #include "cardan/transport/endpoint/subscriber_core.hpp"
 #include "cardan/transport/protocol/bell_protocol.hpp"
-#include "cardan/transport/stop.hpp"
 
 namespace cardan::detail {
 
@@ -146,7 +146,7 @@ class Sleep {
 
 CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadline_ns) noexcept {
   if (quiet_until_ != 0) deadline_ns = deadline_ns == 0 ? quiet_until_ : std::min(deadline_ns, quiet_until_);
-  const bool ready = changed_ || stopping() || some_ready();
+  const bool ready = changed_ || stop_is_requested() || some_ready();
   if (foreign.empty() && ready) return;
   const std::size_t words = count_ + subscribers_.size() + (own_.word != nullptr ? 1 : 0);
   if (own_.word != nullptr && words == 1 && foreign.empty()) {

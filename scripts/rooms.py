@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The order of the folders: which one may include which. docs/architecture.md shows it.
+
+    rooms.py           checks each #include, and whether the page is current (exit code 1: something is wrong)
+    rooms.py --write   writes the order into the page
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/architecture.md"
+BEGIN = "<!-- scripts/rooms.py --write makes the lines from here … -->"
+END = "<!-- … to here -->"
+TREES = ["cardan", "apps", "bench", "demo", "examples", "python", "tests"]
+
+# Top to bottom. A folder includes itself and the lines above it, but not one with which "=" puts it side by side.
+# folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has a line of its own.
+LIBRARY = """
+cardan/base                        | memory areas, descriptors, sockets, futexes, clocks, errors, log
+cardan/types                       | shared vectors and strings, CARDAN_MESSAGE
+cardan/transport/protocol          | the lock-free protocols, their memory orders, the layout of the pages
+cardan/transport/{topic,endpoint_options,observed_sample,observer_report} | public types that the inside also uses
+cardan/transport/endpoint          | hot path (publisher_core, subscriber_core), helper thread's half (subscriber_helper), waiting, events
+cardan/transport/discovery         | run directory, connections (client, server), access rules, shares of other users
+cardan/transport                   | publisher, subscriber, observer
+cardan/messages                    | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
+cardan/c                           | the C interface
+cardan/mcap                        | MCAP files
+cardan/config                      | the configuration file
+cardan/runtime/fusion              | sets of inputs
+cardan/runtime/{cycle,payload_type,timer_options} | public types that the executor also uses
+cardan/runtime/executor            | ports, channels, groups of threads
+cardan/runtime                     | components, and what they declare
+cardan/system/plan                 | what runs: the configuration, read once, with the changes of the command line; sealed for the processes
+cardan/system/host                 | inside a process: loads components, answers questions, watchdog
+cardan/system/launcher             | outside: starts, watches, restarts
+cardan/terminal                    | what programs write for people: tables, screens, warnings
+cardan/record                      | how recordings and their topics are named and read
+cardan/record/disk                 | asynchronous writes, files that are being recorded
+cardan/record/schedule             | when the recorder writes
+cardan/record/chunks               | how samples lie in a file that is written as they come
+cardan/record/recorder             | from topics to files; `implementation.hpp` draws its parts
+cardan/record/player               | from files to topics
+cardan/replay                      | `cardan run FILE --from BAG`, for the command and for Python
+cardan/bridge                      | rules, topics on their way out and in
+cardan/bridge/dds                  | ROS 2 and other DDS systems, on Cyclone DDS
+= cardan/bridge/foxglove           | Foxglove, Lichtblick and the page of `cardan view`, on Boost.Beast
+= cardan/bridge/zenoh              | starts `cardan-zenoh` and passes its reports on
+cardan                             | `cardan.hpp`, which includes the parts for users
+"""
+
+# A program includes the library, itself, and of the folders above it in this list only those that its line names.
+PROGRAMS = """
+python/src:
+python/bench:
+apps/terminal:
+apps: apps/terminal
+apps/completion: apps/terminal apps
+apps/manual: apps/terminal
+apps/{program}: apps/terminal apps/completion apps/manual
+apps/schema: apps/terminal apps
+apps/new: apps/terminal apps apps/schema
+apps/protobuf: apps
+apps/message: apps/terminal apps
+apps/component: apps/terminal apps
+apps/param: apps/terminal apps apps/component
+apps/graph: apps/terminal apps
+apps/doctor: apps/terminal apps
+apps/top: apps/terminal apps apps/component
+apps/topic: apps/terminal apps apps/protobuf apps/message apps/component
+apps/tour: apps/terminal apps
+apps/view: apps
+apps/bench: apps
+apps/bag/{bag,max_chunk}: apps
+apps/bag/convert: apps/terminal apps apps/bag
+apps/bag/export: apps apps/protobuf
+apps/bag: apps/terminal apps apps/protobuf apps/message apps/bag/convert apps/bag/export
+apps/record: apps/terminal apps
+apps/play: apps/terminal apps apps/bag
+apps/bridge: apps/terminal apps
+apps/bridge/dds: apps/bridge
+apps/bridge/foxglove: apps/terminal apps/bag apps/play apps/bridge
+apps/bridge/zenoh: apps/bridge
+apps/check: apps/terminal apps apps/bridge
+apps/run: apps/terminal apps apps/component apps/bag apps/bridge apps/check
+apps/host: apps/terminal apps apps/component
+demo/{opencv_picture,picture,seen}:
+demo/sensors:
+demo/detector: demo
+demo/decision: demo demo/sensors demo/detector
+demo/processes/{roles}: demo/decision
+demo/report/{measurements,note,statistics}: demo/processes
+demo/processes/{cpu_seconds,crash,priorities,processes}: demo/report
+demo/report: demo demo/detector demo/decision demo/processes
+demo: demo/sensors demo/detector demo/decision demo/report
+demo/components: demo demo/sensors demo/processes
+demo/processes: demo
+demo/sockets: demo demo/processes
+demo/{demo,entry}: demo/sensors demo/detector demo/processes demo/report demo/sockets
+apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
+apps/{main}:
+bench/{exit_code,pin,temporary_folder}:
+bench/results:
+bench/results/page: bench/results
+bench/results/all: bench/results bench/results/page
+bench/transport bench/transport/peers/{peer}: bench bench/results
+bench: bench/transport
+bench/transport/peers: bench/results bench/transport
+bench/transport/peers/others: bench bench/transport bench/transport/peers
+bench/results/{commands}: bench/results/page bench/results/all bench/transport bench/transport/peers
+bench/bridge: bench bench/results bench/transport
+bench/bridge/v2x: bench bench/results bench/transport bench/bridge
+bench/bridge/fastdds: bench bench/bridge/v2x
+bench/pipeline bench/pipeline/lidar/{chain,figures}: bench bench/results bench/transport bench/transport/peers
+bench/pipeline/lidar: demo/sensors bench/pipeline
+bench/pipeline/vision: demo demo/sensors demo/detector bench/transport bench/transport/peers bench/pipeline
+bench/record/peers/{fio} bench/record/peers/ros1/{bag_count} bench/record/peers/rosbag2/{message,message_cache}: bench bench/transport
+bench/record: bench bench/results bench/transport bench/transport/peers bench/record/peers bench/record/peers/ros1 bench/record/peers/rosbag2
+bench/record/peers:
+bench/record/peers/ros1: bench bench/transport bench/record
+bench/record/peers/rosbag2: bench bench/transport bench/record
+bench/runtime/{workload}:
+bench/runtime/nodelet: bench bench/transport bench/runtime
+bench/runtime: bench bench/results bench/transport bench/runtime/nodelet
+bench/{main}: apps bench/results bench/transport bench/transport/peers bench/bridge bench/bridge/v2x bench/pipeline bench/record bench/runtime
+examples/component:
+examples/composition:
+examples/own_message:
+examples/quickstart:
+tests/support:
+tests/bridge: bench/bridge/fastdds
+tests/checker:
+tests/command:
+tests/compile_fail:
+tests/fuzz: apps apps/protobuf apps/bag/convert apps/bag/export tests/support
+tests/hostile: tests/support
+tests/install/consumer:
+tests/interop:
+tests/kill:
+tests/mcap:
+tests/record:
+tests/runtime: tests/support
+tests/stress:
+tests/traps: tests/support
+tests/ros2/peer:
+"""
+
+
+class Floor:
+    def __init__(self, name, text, height, allowed):
+        self.name, self.text, self.height = name, text, height
+        self.allowed = allowed  # folders of other programs; None: it is in the library
+        self.folders = {one.partition("/{")[0] for one in name.split()}
+        self.used = set()
+
+
+def read_order():
+    """The floors, from the top, and by folder or file the floor that it belongs to."""
+    floors, places, height = [], {}, 0
+    for order, of_programs in ((LIBRARY, False), (PROGRAMS, True)):
+        for line in order.strip().splitlines():
+            beside, line = line.startswith("="), line.lstrip("= ")
+            place, _, text = (part.strip() for part in line.partition("|"))
+            name, _, allowed = (part.strip() for part in place.partition(":"))
+            height += not beside
+            floors.append(Floor(name, text, height, set(allowed.split()) if of_programs else None))
+            for one in name.split():
+                folder, _, files = one.rstrip("}").partition("/{")
+                for place in [f"{folder}/{file}" for file in files.split(",")] if files else [folder]:
+                    places[place] = floors[-1]
+    return floors, places
+
+
+def room_of(path):
+    """What a unit test may know as a whole: cardan/transport, or a program."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "cardan" else parts[0]
+
+
+def folder_of(path):
+    return path.rpartition("/")[0]
+
+
+def why_not(path, target, floors, places):
+    """Why this file may not include that one; empty: it may."""
+    me, it = (places.get(one.rpartition(".")[0]) or places.get(folder_of(one)) for one in (path, target))
+    for floor, one in ((me, path), (it, target)):
+        if floor is None:
+            return f"scripts/rooms.py does not know {folder_of(one)}: write it there"
+    if me is it:
+        return ""
+    if re.search(r"_test\.[ch]pp$", path):
+        if room_of(path) == room_of(target) or target.startswith(("tests/support/", "cardan/cardan.hpp")):
+            return ""
+        me = [floor for floor in floors if room_of(floor.name) == room_of(path)][-1]
+        return "" if it.height < me.height else f"{me.name} is above {it.name} and may not include it"
+    if it.height >= me.height:
+        return f"{me.name} is {'above' if it.height > me.height else 'as high as'} {it.name} and may not include it"
+    if me.allowed is not None and it.allowed is not None and folder_of(target) not in me.folders:
+        if folder_of(target) not in me.allowed:
+            return f"the line of {me.name} in scripts/rooms.py does not name {folder_of(target)}"
+        me.used.add(folder_of(target))
+    return ""
+
+
+def includes():
+    """Pairs of paths, of all sources."""
+    for tree in TREES:
+        for source in sorted((ROOT / tree).rglob("*")):
+            if source.suffix not in (".hpp", ".cpp", ".h", ".c"):
+                continue
+            path = source.relative_to(ROOT).as_posix()
+            for target in re.findall(rf'^\s*#\s*include ["<]((?:{"|".join(TREES)})/[^">]+)', source.read_text(), re.M):
+                yield path, target
+
+
+def drawing(floors):
+    """The part of the page between its two marks."""
+    library = [floor for floor in floors if floor.allowed is None]
+    width = max(len(floor.name) for floor in library if "{" not in floor.name) + 2
+    lines = [BEGIN, "```"]
+    for floor in library:
+        if "{" in floor.name:
+            lines += [floor.name, " " * width + floor.text]
+        else:
+            lines.append(f"{floor.name:{width}}{floor.text}")
+    lines += ["```", "", "A program includes the library, and of the programs only these:", "", "| folder | includes |", "|---|---|"]
+    for floor in floors:
+        if floor.allowed is not None:
+            names = " ".join(f"`{name}`" for name in floor.name.split())
+            lines.append(f"| {names} | {', '.join(f'`{name}`' for name in sorted(floor.allowed)) or '–'} |")
+    return "\n".join([*lines, END])
+
+
+def main():
+    floors, places = read_order()
+    wrong = collections.defaultdict(list)
+    for path, target in includes():
+        if why := why_not(path, target, floors, places):
+            wrong[why].append(f"{path} includes {target}")
+    for floor in floors:
+        for name in sorted((floor.allowed or set()) - floor.used):
+            wrong[f"the line of {floor.name} in scripts/rooms.py names {name}, which it does not include"] = []
+    page = PAGE.read_text()
+    begin, end = page.index(BEGIN), page.index(END) + len(END)
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(page[:begin] + drawing(floors) + page[end:])
+    elif page[begin:end] != drawing(floors):
+        wrong[f"{PAGE.relative_to(ROOT)} is not current: run scripts/rooms.py --write"] = []
+    for why, which in wrong.items():
+        print("\n".join([*which, f"  → {why} (rule 1)"]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
