@@ -12,6 +12,7 @@ from results import name_of_size, three_digits
 HOLDS, DOES_NOT_HOLD, NOT_MEASURED = "holds", "does not hold", "not measured in this run"
 MEBI, CAMERA = 1 << 20, 640 * 480 * 3
 LITTLE = 0.2  # a change by less has little effect
+MOST_ALIKE, MOST_TEXTS = 50, 200  # a file may hold anything, and the time must stay bounded
 
 
 class NotMeasured(Exception):
@@ -24,6 +25,11 @@ class Evidence:
     def __init__(self, measurements, hosts=1):
         self.measurements = [m for m in measurements if m.kept]
         self.hosts = hosts
+        self.cells = {}
+        for m in self.measurements:
+            alike = self.cells.setdefault((m.part, m.peer, m.setup, m.cell, m.quantity, m.bytes), [])
+            if len(alike) < MOST_ALIKE:
+                alike.append(m)
 
     def all(self, **wanted):
         return [m for m in self.measurements if all(getattr(m, name) == value for name, value in wanted.items())]
@@ -31,10 +37,18 @@ class Evidence:
     def one(self, **wanted):
         return next(iter(self.all(**wanted)), None)
 
-    def frames(self, peer, setup="block", size=None):
+    def alike(self, m, **others):
+        """What differs from `m` in nothing but `others`, rates and readers."""
+        names = "part", "peer", "setup", "cell", "quantity", "bytes"
+        return self.cells.get(tuple(others.get(name, getattr(m, name)) for name in names), [])
+
+    def exactly(self, *cell):
+        """Of this part, peer, setup, cell, quantity and size; None: it was not measured."""
+        return self.cells.get(cell, [None])[0]
+
+    def frames(self, peer, setup="block", *, size):
         """A frame from one process to another."""
-        more = {} if size is None else {"bytes": size}
-        return self.one(part="transport", peer=peer, setup=setup, cell="1p1s", quantity="transport", **more)
+        return self.exactly("transport", peer, setup, "1p1s", "transport", size)
 
     def sizes(self, peer, setup="block", part="transport", cell="1p1s", quantity="transport"):
         found = self.all(part=part, peer=peer, setup=setup, cell=cell, quantity=quantity)
@@ -44,7 +58,7 @@ class Evidence:
 def judged(holds, texts, missing, separator="; "):
     if not texts:
         raise NotMeasured(missing)
-    return bool(holds), separator.join(texts)
+    return bool(holds), separator.join(texts[:MOST_TEXTS])
 
 
 # ---------------------------------------------------------------- Oops!
@@ -66,9 +80,8 @@ def qos_matters_little(e):
     little, texts = True, []
     for reliable in e.all(quantity="transport"):
         peer, ending, _ = reliable.peer.partition("-reliable")
-        for effort in e.all(part=reliable.part, peer=peer, setup=reliable.setup, cell=reliable.cell,
-                            quantity="transport", bytes=reliable.bytes, rate_hz=reliable.rate_hz) if ending else ():
-            if effort.p50 > 0:
+        for effort in e.alike(reliable, peer=peer) if ending else ():
+            if effort.rate_hz == reliable.rate_hz and effort.p50 > 0:
                 ratio = reliable.p50 / effort.p50
                 little &= abs(ratio - 1) <= LITTLE
                 texts.append(f"{peer} {name_of_size(reliable.bytes)}: × {ratio:.2f} (lost {effort.lost or 0} with best "
@@ -79,7 +92,7 @@ def qos_matters_little(e):
 def scenario_specific_gain(e):
     ratios, texts = [], []
     for size, setup in product(e.sizes("cardan"), ("prewake", "anticipate")):
-        block, other = e.frames("cardan", size=size), e.frames("cardan", setup, size)
+        block, other = e.frames("cardan", size=size), e.frames("cardan", setup, size=size)
         if other and block.p50 > 0:
             ratios.append(other.p50 / block.p50)
             texts.append(f"{name_of_size(size)} {setup} × {ratios[-1]:.2f}")
@@ -113,7 +126,7 @@ def threads_at_equal_load(e):
 def scheduling_matters_little(e):
     little, texts = True, []
     for size in e.sizes("raw", "spin"):
-        spin, block, cardan = (e.frames(peer, setup, size)
+        spin, block, cardan = (e.frames(peer, setup, size=size)
                                for peer, setup in (("raw", "spin"), ("raw", "block"), ("cardan", "block")))
         if block and cardan and cardan.p50 > 0:
             wake = block.p50 - spin.p50
@@ -134,8 +147,7 @@ def faster_platform_more_bottleneck(e):
 def rate_must_match(e):
     worse, texts = False, []
     for slow in e.all(quantity="transport"):
-        for fast in e.all(part=slow.part, peer=slow.peer, setup=slow.setup, cell=slow.cell, quantity="transport",
-                          bytes=slow.bytes):
+        for fast in e.alike(slow):
             if fast.rate_hz < 2 * slow.rate_hz or slow.rate_hz <= 0:
                 continue
             worse |= 0 < (1 + LITTLE) * slow.p50 <= fast.p50 or fast.lost_share > slow.lost_share + 0.01
@@ -165,7 +177,7 @@ def far_below_fastdds(e, peer, setups):
     mean, p99 = theirs.pooled.mean(), theirs.quantile(0.99)
     reached, texts = False, []
     for setup in setups:
-        ours = e.frames(peer, setup, CAMERA)
+        ours = e.frames(peer, setup, size=CAMERA)
         if ours and mean > 0 and p99 > 0:
             own_mean, own_p99 = ours.pooled.mean(), ours.quantile(0.99)
             reached |= own_mean <= 0.05 * mean and own_p99 <= 0.04 * p99
@@ -184,7 +196,7 @@ def sim_loses_nothing(e):
 def orders_below_loopback(e):
     ratios, texts = [], []
     for size, setup in product(e.sizes("tcp"), ("block", "prewake", "anticipate", "spin")):
-        ours = e.frames("cardan", setup, size)
+        ours = e.frames("cardan", setup, size=size)
         if size >= MEBI / 2 and ours and ours.p50 > 0:
             ratios.append(e.frames("tcp", size=size).p50 / ours.p50)
             texts.append(f"{name_of_size(size)} {setup}: TCP ÷ cardan {ratios[-1]:.1f}")
@@ -202,7 +214,7 @@ def size_does_not_matter(e):
 def readers_are_treated_alike(e):
     fair, texts = True, []
     for ours in e.all(part="transport", peer="cardan", setup="block", quantity="first to last reader"):
-        tcp = e.one(part="transport", peer="tcp", setup="block", cell=ours.cell, quantity=ours.quantity, bytes=ours.bytes)
+        tcp = next(iter(e.alike(ours, peer="tcp")), None)
         if tcp and tcp.p50 > 0:
             fair &= ours.p50 < tcp.p50
             texts.append(f"{ours.cell} {name_of_size(ours.bytes)}: cardan {three_digits(ours.p50)}, TCP "
@@ -214,8 +226,7 @@ def readers_are_treated_alike(e):
 # ---------------------------------------------------------------- FastCycle
 def components(e, quantity, size):
     """The means of cardan's and of ROS 1's components of one process; NaN: not measured."""
-    found = (e.one(part="runtime", peer=peer, setup="pointer", cell="fastcycle", quantity=quantity, bytes=size)
-             for peer in ("cardan", "nodelet"))
+    found = (e.exactly("runtime", peer, "pointer", "fastcycle", quantity, size) for peer in ("cardan", "nodelet"))
     return [m.pooled.mean() if m else np.nan for m in found]
 
 

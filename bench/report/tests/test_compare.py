@@ -5,6 +5,7 @@ from unittest import mock
 import numpy as np
 
 from synthetic import constant, result_of, synthetic
+import bootstrap
 import compare as module
 from bootstrap import bootstrap_quantile, median_interval95
 from compare import BETTER, SAME, TOO_FEW, WORSE, compare, for_few_runs, to_json, to_table
@@ -45,7 +46,8 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual(found[-1], 9)
 
     def test_many_samples_are_drawn_fewer_times(self):
-        self.assertEqual(len(bootstrap_quantile([Run(np.ones(1000))] * 1000, 0.5, 1)), 200)
+        with mock.patch.object(bootstrap, "MOST_DRAWS", 100_000):
+            self.assertEqual([len(bootstrap_quantile([Run(np.ones(n))], 0.5, 1)) for n in (50, 400, 1000)], [1000, 250, 200])
 
     def test_few_runs_widen_it(self):
         self.assertEqual(for_few_runs(1, 9), 1)
