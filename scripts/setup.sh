@@ -59,6 +59,9 @@ peers?    | hdr:ros/ros.h                            | libroscpp-dev            
 peers?    | cmd:rosmaster                            | python3-rosmaster        | introduces its nodes to each other
 peers?    | hdr:boost/interprocess/smart_ptr/shared_ptr.hpp | libboost-dev      | what the LOT paper's mechanism is made of (headers only)
 peers?    | py:venv                                  | python3-venv             | pip, for eCAL's wheel
+bench     | file:/usr/lib/python3/dist-packages/numpy/__init__.py | python3-numpy | `cardan bench report` and `compare`: the figures
+bench     | file:/usr/lib/python3/dist-packages/scipy/__init__.py | python3-scipy | `cardan bench compare`: quantiles of distributions
+bench     | file:/usr/lib/python3/dist-packages/matplotlib/__init__.py | python3-matplotlib | `cardan bench report`: its plots
 bench?    | cmd:fio                                  | fio                      | the disk's limit, for `cardan bench record`
 deb       | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
 deb?      | py:venv                                  | python3-venv             | nanobind in build/venv, for the package python3-cardan

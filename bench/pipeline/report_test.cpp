@@ -82,9 +82,9 @@ TEST(PipelineReport, OnlyLossOfLinksByCardanCounts) {
 
 TEST(PipelineReport, HasAMeasurementForEachQuantityOfAStage) {
   const std::vector<Measurement> all = measurements_of(report_of("cardan", "drawn"));
-  std::set<std::string> identities;
+  std::set<std::vector<std::string>> identities;
   for (const Measurement& m : all) {
-    EXPECT_TRUE(identities.insert(m.identity()).second) << name_of(m);
+    EXPECT_TRUE(identities.insert({m.peer, m.setup, m.cell, m.quantity}).second) << m.cell << m.quantity;
     EXPECT_EQ(m.command,
               "cardan bench pipeline --peers cardan --waits block --camera drawn --rate 10 --frames 6 --runs 1");
   }

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "bench/record/disk_folder.hpp"
-#include "bench/results/read.hpp"
 
 namespace {
 
@@ -99,8 +98,7 @@ TEST_F(RecordBenchCommand, MeasuresRecordersInTheSameRun) {
     EXPECT_GT(row["time_ms"]["system_calls"], 0);
   }
   std::set<std::string> quantities;
-  for (const cardan::bench::Measurement& m : cardan::bench::read_result(json_path()).measurements)
-    quantities.insert(m.quantity);
+  for (const Json& m : result["measurements"]) quantities.insert(m["quantity"].get<std::string>());
   for (const char* quantity : {"recorded share", "file's rate", "CPU per GB", "time in system calls per message"})
     EXPECT_TRUE(quantities.contains(quantity)) << quantity;
   EXPECT_TRUE(result["summary"]["path_time_vs_rosbag2"].is_number());

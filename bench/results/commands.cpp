@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/results/commands.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/results/all/all.hpp"
-#include "bench/results/compare.hpp"
-#include "bench/results/page/report.hpp"
+#include "bench/results/report_program.hpp"
 #include "bench/transport/conditions.hpp"
 #include "bench/transport/peers/peer.hpp"
+#include "cardan/base/error.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -35,6 +41,40 @@ constexpr const char* kReportExamples = R"(Examples:
   cardan bench report transport.json record.json --out out/report
 
 Exit codes: 0 written, 1 it cannot be written, 2 a file is wrong.)";
+
+/// The words of the command line.
+struct CompareArguments {
+  std::string before{}, after{}, json{};
+  double threshold = 1.03;
+};
+struct ReportArguments {
+  std::vector<std::string> results{};
+  std::string out = "out/report";
+};
+
+/// `without`: the exit code if the program of bench/report cannot be started.
+int run_report_program_or(int without, const char* command, const std::vector<std::string>& words) {
+  try {
+    return run_report_program(words);
+  } catch (const Error& e) {
+    fmt::print(stderr, "cardan bench {}: {}\n", command, e.what());
+    return without;
+  }
+}
+
+int run_compare(const CompareArguments& given) {
+  constexpr int kWrongInput = 2;  // 1 is for what is worse
+  return run_report_program_or(kWrongInput, "compare",
+                               {"compare", "--threshold", fmt::format("{}", given.threshold), "--json", given.json,
+                                "--", given.before, given.after});
+}
+
+int run_report(const ReportArguments& given) {
+  constexpr int kNotWritten = 1;
+  std::vector<std::string> words{"report", "--out", given.out, "--"};
+  words.insert(words.end(), given.results.begin(), given.results.end());
+  return run_report_program_or(kNotWritten, "report", words);
+}
 
 template <class Arguments, class Run>
 void on_call(CLI::App& command, const std::shared_ptr<Arguments>& arguments, Run run) {

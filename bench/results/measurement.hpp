@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace cardan::bench {
@@ -16,7 +15,8 @@ namespace cardan::bench {
 /// least and the greatest among them, so that medians and tails stay what they were.
 inline constexpr std::size_t kMostSamplesOfRun = 1000;
 
-/// A quantity: the rate that a publisher of the transport reached, as a mean over them. links.hpp judges by it.
+/// A quantity: the rate that a publisher of the transport reached, as a mean over them. The report judges by it how
+/// many links a peer sustains.
 inline constexpr const char* kAchievedRate = "achieved rate";
 
 /// One run of a measurement.
@@ -28,7 +28,7 @@ struct MeasuredRun {
 };
 
 /// What every part of the bench writes, one for each quantity that it measured of a peer in a cell: the form that
-/// `cardan bench compare` and `report` read.
+/// `cardan bench compare` and `report` read (bench/report/results.py).
 struct Measurement {
   std::string part{};      ///< "transport", "runtime", "record", "bridge"
   std::string peer{};      ///< "cardan", "raw"
@@ -46,18 +46,10 @@ struct Measurement {
   bool noisy = false;     ///< a run was disturbed in all its repetitions
   std::string command{};  ///< measures it again, alone
 
-  /// A text that two measurements share if they are of the same quantity, peer and cell.
-  [[nodiscard]] std::string identity() const;
   /// The kept samples of all runs.
   [[nodiscard]] std::vector<double> pooled() const;
   [[nodiscard]] std::size_t kept() const noexcept;  ///< how many that are
 };
-
-/// "transport · cardan prewake · 1p1s · 900 KiB · 30 Hz · end to end"
-[[nodiscard]] std::string name_of(const Measurement& m);
-/// Without the part and the quantity.
-[[nodiscard]] std::string name_of_contender(const Measurement& m);  ///< "cardan prewake"
-[[nodiscard]] std::string name_of_size(double bytes);               ///< "900 KiB", "4 MB"; "": 0
 
 /// A run of these samples, thinned to kMostSamplesOfRun.
 [[nodiscard]] MeasuredRun make_run(std::vector<double> samples, double steal_percent = 0,
@@ -66,21 +58,8 @@ struct Measurement {
 /// `count` evenly spaced order statistics of `samples`, sorted, or the samples as they are if there are no more.
 [[nodiscard]] std::vector<double> thinned(std::vector<double> samples, std::size_t count);
 
-/// One result of the bench: a file, or several that were put together.
-struct Result {
-  std::string source{};  ///< the file's name
-  /// The computer: what it is, and what was there.
-  std::vector<std::pair<std::string, std::string>> host{};
-  std::vector<Measurement> measurements{};
-  std::vector<std::string> left_out{}, failures{};
-  bool interrupted = false;
-
-  [[nodiscard]] std::string host_entry(const std::string& name) const;  ///< "": it is not known
-};
-
 [[nodiscard]] nlohmann::ordered_json to_json(const Measurement& m);
 /// For a part's report: its `measurements`.
 [[nodiscard]] nlohmann::ordered_json to_json(std::span<const Measurement> measurements);
-[[nodiscard]] nlohmann::ordered_json to_json(const Result& result);
 
 }  // namespace cardan::bench
