@@ -64,7 +64,7 @@ bench-gate: ## measure in fourteen minutes and compare with BASE=…/results.jso
 	@$(CARDAN) bench all --out out/gate $(ARGS) || test $$? -eq 3
 	@$(CARDAN) bench compare "$(BASE)" out/gate/results.json --json out/gate/changes.json
 
-bench-peers: ## install and build the other middlewares that cardan bench transport measures beside Cardan (apt, crates.io, PyPI)
+bench-peers: ## install and build the other middlewares that cardan bench transport measures, too (apt, crates.io, PyPI)
 	@scripts/setup.sh --for peers
 	@scripts/build.sh release bin/cardan bin/cardan-bench bench_peers
 	@$(CARDAN) bench transport --help | sed -n '/--peers/,/default/p'

@@ -16,7 +16,7 @@ inline constexpr bool kInWheel = true;
 inline constexpr bool kInWheel = false;
 #endif
 
-/// What a library that the command loads needs: it is built if that is installed.
+/// The requirement of a library that the command loads: it is built if that is installed.
 struct PartNeeds {
   std::string cause;      ///< "pictures need OpenCV"
   std::string installed;  ///< "OpenCV"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that read a configuration share.
+// The common part of the commands that read a configuration.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 
 namespace cardan::apps {
 
-/// What to write instead of a subcommand that ROS 2, ROS 1 or the command `mcap` has and `cardan` has not: "`cardan
+/// The replacement for a subcommand that ROS 2, ROS 1 or the command `mcap` has and `cardan` has not: "`cardan
 /// component list` lists what runs". `group`: what was written before it ("bag"; empty: nothing). Empty: no idea.
 [[nodiscard]] std::string foreign_name(std::string_view group, std::string_view word);
 

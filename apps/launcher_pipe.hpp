@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process that is not of components says to the `cardan run` that started it.
+// The messages of a process without components to the `cardan run` that started it.
 #pragma once
 
 #include <unistd.h>

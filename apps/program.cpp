@@ -94,7 +94,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& e) {
   return kUsage;
 }
 
-/// An option takes one value, and may be given again: a name behind its value is an argument of the command. One that
+/// An option takes one value, and may be given again: a name after its value is an argument of the command. One that
 /// says how many it takes at most (`expected(1, n)`) takes as many in a row.
 void take_one_value_each(CLI::App& app) {
   for (CLI::Option* const option : app.get_options([](const CLI::Option* o) { return o->nonpositional(); }))
@@ -119,7 +119,7 @@ CLI::App* command_of(CLI::App& app, const std::string& word) {
   return found.empty() ? nullptr : found.front();
 }
 
-/// Options may stand before their command, and `help` instead of --help: "cardan --json topic list" is "cardan topic
+/// Options may precede their command, and `help` instead of --help: "cardan --json topic list" is "cardan topic
 /// list --json", "cardan help topic" is "cardan topic --help".
 std::vector<std::string> in_order(CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;

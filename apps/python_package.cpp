@@ -42,14 +42,14 @@ def state(path=None):
     return "there" if found else "foreign", package.origin
 
 def managed():
-    """Debian's pip installs nothing beside the distribution's packages."""
+    """Debian's pip does not install next to the distribution's packages."""
     import os, sysconfig
     return sys.prefix == sys.base_prefix and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED"))
 
 has, where = state()
-beside = bool(sys.argv[1]) and state([sys.argv[1]])[0] == "there"
+tried = bool(sys.argv[1]) and state([sys.argv[1]])[0] == "there"
 rerun = find("rerun") is not None
-print("cardan", has, rerun, beside, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2])
+print("cardan", has, rerun, tried, not (has == "there" and rerun) and managed(), "%d.%d" % sys.version_info[:2])
 print(where)
 print(sys.executable)
 )";

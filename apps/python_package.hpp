@@ -5,13 +5,13 @@
 
 namespace cardan::apps {
 
-/// What an interpreter has to have.
+/// The packages that an interpreter needs.
 struct PythonNeeds {
   bool rerun = false;    ///< also rerun-sdk
   bool process = false;  ///< for a process of a configuration, whose "environment" can name another interpreter
 };
 
-/// ", also in …", behind the variable that names another interpreter, where that is so.
+/// ", also in …", after the variable that names another interpreter, where that is so.
 [[nodiscard]] const char* in_environment(const PythonNeeds& needs) noexcept;
 
 /// Asks an interpreter (its path) for the package cardan, before this process becomes it. Returns whether it has the

@@ -10,8 +10,8 @@ namespace cardan::apps {
 /// For a command that asks for something by its name. Throws Error (Unavailable) if the directory does not exist.
 void refuse_missing_run_directory();
 
-/// For a list, and for a view that goes on: whether the directory does not exist, so that nothing runs there yet. Says
-/// so on standard error, once. One thread.
+/// For a list, and for a view that continues: whether the directory does not exist, so that nothing runs there yet.
+/// Says so on standard error, once. One thread.
 [[nodiscard]] bool nothing_runs_yet();
 
 /// The same in words; "": it exists. Any thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What subcommands with subcommands of their own ("cardan topic list") share.
+// The common part of subcommands with subcommands of their own ("cardan topic list") share.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -34,7 +34,7 @@ void Actor::await(std::size_t words, std::int64_t until, Stopped stopped, const 
     if (stopped()) return;
     if (look) look();
     const bool is_late = now_ns() >= until;
-    // What it has said meanwhile counts, if this process slept longer than it wanted to.
+    // Its output meanwhile counts, if this process slept longer than it wanted to.
     const std::int64_t rest = is_late ? now_ns() + kLook : std::min(until, now_ns() + kLook);
     if (const auto ending = helper_.wait(rest, true)) failed(text(*ending));
     if (is_late && helper_.ready_bytes() < words) failed(fmt::format("was not {} in time", what));

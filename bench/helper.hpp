@@ -22,7 +22,7 @@ class Helper {
   std::optional<launcher::Ending> wait(std::int64_t until, bool or_word = false);
   /// Its last line, for an error.
   [[nodiscard]] std::string last_line() const;
-  /// What it has said on standard error, the last few KiB.
+  /// Its text on standard error, the last few KiB.
   [[nodiscard]] const std::string& words() const noexcept { return words_; }
   /// Bytes that it has written to kReadyFd so far.
   [[nodiscard]] std::size_t ready_bytes() const noexcept { return ready_bytes_; }

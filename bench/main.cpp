@@ -111,9 +111,10 @@ fio and ROS 1's rosbag are measured too where they are installed; scripts/setup.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 Cardan's recorder lost messages that the disk could take.)";
 
 void add_record_bench(CLI::App& group) {
-  auto* const command = group.add_subcommand("record",
-                                             "Recording: rate, loss, CPU and what else runs beside it, against fio, "
-                                             "rosbag2 and rosbag");
+  auto* const command =
+      group.add_subcommand("record",
+                           "Recording: rate, loss, CPU and the effect on other programs, against fio, "
+                           "rosbag2 and rosbag");
   command->footer(kRecordExamples);
   auto arguments = std::make_shared<RecordArguments>();
   auto& a = *arguments;
@@ -176,7 +177,7 @@ constexpr const char* kV2xExamples = R"(Examples:
 
 Two network namespaces, and a link like Wi-Fi between them (tc netem, or the bench's own where the kernel has no netem).
 A small message goes there and back: by UDP and TCP, through cardan bridge dds and zenoh in each, and by Fast DDS. All at
-once, one after the other within a period. It needs root or user namespaces, and leaves nothing behind.
+once, one after the other within a period. It needs root or user namespaces, and removes all that it made.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a message through a bridge of cardan got no answer.)";
 
 void add_v2x_bench(CLI::App& group) {
@@ -252,7 +253,7 @@ void add_pipeline_bench(CLI::App& group) {
   });
 }
 
-/// Whether this process is one that the bench has started. What it needs of the peers' modules, it loads itself.
+/// Whether this process is one that the bench has started. It loads the peers' modules that it needs.
 bool is_role(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* word) {
     return std::string_view(word) == "--role-fd" || std::string_view(word) == "--part";
@@ -290,7 +291,7 @@ void add_bench(CLI::App& app) {
       "--rate", a.rates,
       "Frames per second of each publisher, also several: 20,40,80 (default: 100 up to 64 KiB, 30 above)");
   command->add_option("--conditions", a.conditions,
-                      "What surrounds the frames, one after the other: some of none (default), work=MS, "
+                      "Surroundings of the frames, one after the other: some of none (default), work=MS, "
                       "load=THREADSxPERCENT, cpu=PERCENT, fifo; several at once as work=20+fifo");
   command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
   command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");

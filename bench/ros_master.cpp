@@ -26,7 +26,7 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-/// Free now: should another program get it first, who uses it sees that the master there is not ours.
+/// Free now: should another program get it first, its user sees that the master there is not ours.
 int free_port() {
   const Fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in address = loopback(0);

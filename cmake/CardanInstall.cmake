@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # Each file belongs to a component, which becomes a package (CardanPackage.cmake) or can be installed alone:
 # cmake --install build/release --component runtime
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
-# What the programs load, and no program links: beside nobody else's libraries.
+# Libraries that the programs load, and no program links: in a folder of their own.
 set(cardan_private_libdir lib/cardan)
 file(RELATIVE_PATH cardan_private_to_lib "/p/${cardan_private_libdir}" "/p/${CMAKE_INSTALL_LIBDIR}")
 file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
@@ -99,7 +99,7 @@ endif()
 cardan_install_part(cardan_bench_program bench)
 cardan_install_part(cardan_bench_nodes bench)
 cardan_install_part(cardan_protobuf tools)
-# What needs OpenCV: `cardan bag export` of pictures, and `cardan demo`.
+# Parts that need OpenCV: `cardan bag export` of pictures, and `cardan demo`.
 cardan_install_part(cardan_images opencv)
 cardan_install_part(street_components opencv)
 if(TARGET street_components AND CARDAN_BUILD_APPS)

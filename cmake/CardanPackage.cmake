@@ -28,7 +28,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)
-# What a package's programs and libraries load names the packages that it depends on.
+# The libraries that a package's programs and libraries load give the packages that it depends on.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 # Copyright, changelog, search paths: what Debian wants, and others do not.
@@ -55,7 +55,7 @@ cardan_package(opencv cardan-opencv utils "Communication of one vehicle computer
 cardan_package(python python3-cardan python "Communication of one vehicle computer: Python"
   "Publish and subscribe from Python: images and point clouds as NumPy arrays over\nshared memory, without a copy. Also recordings, and components in Python.")
 
-# What other packages that load the libraries depend on; and the dynamic linker's cache is renewed.
+# The dependency of other packages that load the libraries; and the dynamic linker's cache is renewed.
 file(WRITE ${PROJECT_BINARY_DIR}/generated/debian/shlibs
   "libcardan 0 libcardan0 (>= ${PROJECT_VERSION})\nlibcardan_record 0 libcardan0 (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/generated/debian/triggers "activate-noawait ldconfig\n")

@@ -25,7 +25,7 @@ function(cardan_optimize_not target)
   endif()
 endfunction()
 
-# What nearly every test includes, parsed once for all tests that are compiled alike: a second of compiler time less for each. It can hide a
+# Headers that nearly every test includes, parsed once for all tests that are compiled alike: a second of compiler time less for each. It can hide a
 # missing #include, which the presets dev and clang show. A compiler cache cannot look into it.
 set(cardan_test_headers <gtest/gtest.h> <algorithm> <chrono> <filesystem> <functional> <map> <string> <thread> <vector> <cardan/cardan.hpp>)
 function(cardan_precompile_test_headers target)
@@ -47,9 +47,9 @@ endfunction()
 # A GoogleTest program: cardan_test(NAME name SOURCES a_test.cpp … [LIBRARIES …] [LABELS …] [TIMEOUT seconds] [SERIAL])
 # Labels that the scripts know: `deep` (long: only in make test-deep), `native` (needs an uninstrumented build on a kernel of its own
 # architecture: not under sanitizers or qemu), `package` (looks at the tree or at what is installed: once is enough).
-# What is tested was compiled in its library, so that the test's own code is not optimized, except in tests that are SERIAL or `native`:
+# The tested code was compiled in its library, so that the test's own code is not optimized, except in tests that are SERIAL or `native`:
 # what they race, count or measure is the hot path, a part of which is compiled into the test.
-# SERIAL: no other test runs beside it, because it measures times or uses up a resource of the computer. These are built by the target
+# SERIAL: no other test runs at the same time, because it measures times or uses up a resource of the computer. These are built by the target
 # `serial_tests` and have the label `serial`: `make test` runs them while the rest is compiled.
 # COST: about how many seconds a long test takes. The longest start first, so that none of them is the last.
 function(cardan_test)
@@ -89,7 +89,7 @@ function(cardan_test)
   endif()
 endfunction()
 
-# The demo's configuration as it is installed, beside its schema: generated/street.json.
+# The demo's configuration as it is installed, next to its schema: generated/street.json.
 function(cardan_make_installed_street)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/demo/street.json)
   file(READ ${PROJECT_SOURCE_DIR}/demo/street.json street)

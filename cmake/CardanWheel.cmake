@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the wheel of the Python package contains, beside Python's own files: the extensions, the libraries, and the command with its parts below
+# The contents of the wheel of the Python package, in addition to Python's own files: the extensions, the libraries, and the command with its parts below
 # cardan/_command, where they find each other as in any installation. Libraries are there once. See python/pyproject.toml.
 set(cardan_wheel_parts cardan_python_extension)
 set_target_properties(cardan PROPERTIES VERSION 0)  # one file: a wheel has no symbolic links

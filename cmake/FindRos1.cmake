@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a program of ROS 1 needs, by hand: the CMake packages of ROS end the configuration when one of the dozens that they refer
+# The parts that a program of ROS 1 needs, by hand: the CMake packages of ROS end the configuration when one of the dozens that they refer
 # to is missing, but the bench has these peers only where they can be had. Gives Ros1_FOUND and the target Ros1::roscpp, and with
 # nodelets Ros1_nodelets_FOUND and Ros1::nodelets. CMAKE_PREFIX_PATH helps where ROS is not in /usr.
 

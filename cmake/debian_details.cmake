@@ -11,7 +11,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(docs ${stage}/usr/share/doc/${package})
   file(MAKE_DIRECTORY ${docs})
   file(COPY_FILE ${CPACK_CARDAN_SOURCE}/packaging/debian/copyright ${docs}/copyright)
-  # Debian's form of a changelog; CHANGELOG.md beside it says what changed. Its time is the newest line's, so that the same
+  # Debian's form of a changelog; CHANGELOG.md next to it says what changed. Its time is the newest line's, so that the same
   # sources give the same packages.
   set(epoch $ENV{SOURCE_DATE_EPOCH})
   if(NOT epoch)

@@ -99,7 +99,7 @@ void hints(const Run& run) {
   if (figures.hops[kImageHop].received == 0) say("The camera delivered no picture.\n");
 }
 
-/// What all setups have measured so far, each in its turns.
+/// The measurements of all setups so far, each in its turns.
 class Results {
  public:
   /// Takes what a run has measured.
@@ -234,7 +234,7 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
 }
 
 /// Opens what is a file or a folder, before anything is started: a process that fails would be tried again for seconds.
-/// What does not exist is a mistake on the command line (2), what is of no use fails (1).
+/// A file that does not exist is a mistake on the command line (2), a useless one fails (1).
 int look_at_inputs(const DemoOptions& options) {
   std::error_code ignored;
   const auto missing = [&](const std::string& file) {

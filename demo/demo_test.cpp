@@ -43,7 +43,7 @@ class Demo : public testing::Test {
     for (int i = 0; i < 8; ++i) writer.write(cv::Mat(240, 320, CV_8UC3, cv::Scalar(30 * i, 100, 0)));
   }
   void TearDown() override {
-    for (const pid_t pid : started_) {  // a failed assertion must not leave a demo behind
+    for (const pid_t pid : started_) {  // a demo must not outlive a failed assertion
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
     }

@@ -7,12 +7,12 @@
 
 namespace cardan::street {
 
-/// What the camera shows if nothing is given: the pedestrian street video of Debian's opencv-doc, where the set-up
+/// The camera's default: the pedestrian street video of Debian's opencv-doc, where the set-up
 /// script puts it (build/data, next to the build of this program, or in the working directory); kDrawn if it is not
 /// there, or in a build without OpenCV.
 [[nodiscard]] std::string usual_camera();
 
-/// demo/street.json: beside the build of this program, where an installation puts it, or in the working
+/// demo/street.json: next to the build of this program, where an installation puts it, or in the working
 /// directory. Throws Error (Unavailable).
 [[nodiscard]] std::string street_file();
 

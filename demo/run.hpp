@@ -55,7 +55,7 @@ class Run {
   [[nodiscard]] bool ready(Role role) const { return ready_[static_cast<std::size_t>(role)]; }
   /// The first failure is the cause of the others.
   void fail(const std::string& cause, const std::string& remedy = {});
-  /// True: it is over, by a failure, a signal or because the time is up. What comes from then on is not counted: a
+  /// True: it is over, by a failure, a signal or because the time is up. Later messages are not counted: a
   /// reader that is being ended misses frames for that reason alone.
   bool tick();
   [[nodiscard]] std::int64_t begun() const noexcept { return begun_; }

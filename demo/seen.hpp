@@ -6,7 +6,7 @@
 
 namespace cardan::street {
 
-/// What a detector saw in a picture: a box in pixels of the full picture, origin at its upper left, the detector's
+/// A finding of a detector in a picture: a box in pixels of the full picture, origin at its upper left, the detector's
 /// score (0 to 1), and what it is.
 struct Seen {
   float x, y, width, height;
@@ -14,7 +14,7 @@ struct Seen {
   std::string_view label;  ///< of a static text: kPedestrian, or a class of coco.hpp
 };
 
-/// What the HOG detector finds.
+/// The findings of the HOG detector.
 inline constexpr std::string_view kPedestrian = "pedestrian";
 
 }  // namespace cardan::street

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each of the five does with one message. Whether they are components that Cardan runs or processes that talk over
-// Unix sockets is not their business.
+// The work of each of the five for one message. Whether they are components that Cardan runs or processes that talk
+// over Unix sockets is not their business.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace cardan::street {
 
 inline constexpr std::size_t kMostSeen = 64;
 
-/// What a calibration file would tell: how the camera sees.
+/// The data of a calibration file: how the camera sees.
 struct CameraInfo {
   std::uint32_t width = 0, height = 0;  ///< pixels
 };
@@ -27,7 +27,7 @@ inline constexpr Topic<Detections2D> kSeen{"/street/camera/objects", {.max_bytes
 inline constexpr Topic<Detections3D> kObstacles{"/street/lidar/obstacles",
                                                 {.max_bytes = ObstacleFinder::kMaxObstacles * sizeof(Detection3D)}};
 inline constexpr Topic<Decision> kDecisions{"/street/decision"};
-/// What each tells of what it read, for the demo's tables. Published after the work.
+/// Each one's report on its input, for the demo's tables. Published after the work.
 inline constexpr Topic<Note> kNotes{"/street/notes", {.depth = 256}};
 
 }  // namespace cardan::street

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo does in a build without OpenCV: the camera is the drawn street, or Python's OpenCV reads it, and what
+// The demo in a build without OpenCV: the camera is the drawn street, or Python's OpenCV reads it, and what
 // moves in it is found.
 #include <cstdlib>
 

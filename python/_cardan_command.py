@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `cardan` of the wheel: becomes the program in cardan/_command.
 
-It is a module beside the package, because a start must not take the time of the package's import.
+It is a module next to the package, because a start must not take the time of the package's import.
 """
 
 import os

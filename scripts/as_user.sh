@@ -19,7 +19,7 @@ fi
 tree=$2
 shift 2
 as=(setpriv "--reuid=$user" "--regid=$user" --clear-groups)
-# Root's home is closed to others. What the tests need of it (this tree, the Python that root uses) is shown at the same place.
+# Root's home is closed to others. The parts that the tests need (this tree, the Python that root uses) are shown at the same place.
 declare -A hidden=()  # a folder that is closed: where it is kept
 show() {
   local closed="" part rest=${1#/}

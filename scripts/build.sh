@@ -23,7 +23,7 @@ if [[ -z ${CARDAN_TESTS:-} ]]; then
 fi
 mkdir -p build
 log=build/$preset-configure.log
-# Of a tree that was moved or copied, CMake's cache names the old place: it is made anew, and what was built is used again where it still fits.
+# Of a tree that was moved or copied, CMake's cache names the old place: it is made again, and what was built is used again where it still fits.
 cache=build/$preset/CMakeCache.txt
 fresh=()
 if [[ -e $cache ]]; then

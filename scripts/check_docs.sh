@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Links within the documentation lead somewhere, and no line of prose is over 160 characters. Prints what is wrong.
+# Links within the documentation lead somewhere, no line of prose is over 160 characters, and texts for users keep to the wording of
+# CONTRIBUTING.md. Prints what is wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python3 - <<'PYTHON'
@@ -33,3 +34,4 @@ for page in pages:
 print("\n".join(wrong) if wrong else f"{len(pages)} pages, their links and lines in order")
 sys.exit(bool(wrong))
 PYTHON
+python3 scripts/words.py

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the fuzzers of tests/fuzz, and those of the bridge to Zenoh (rust/cardan-zenoh/fuzz) where cargo is, each for some time: all of
-# them, or those that are named. Ends with 1 if one found something.
+# them, or the named ones. Ends with 1 if one found something.
 #
 #   scripts/fuzz.sh [--seconds N] [--list] [target]...        e.g. scripts/fuzz.sh --seconds 3600 server client
 #
-# One to a processor, JOBS at a time. What they learn stays in build/fuzz/corpus and is where the next run begins; what they find is
+# One to a processor, JOBS at a time. Their findings stay in build/fuzz/corpus and is where the next run begins; what they find is
 # in build/fuzz/findings. An input alone:  build/fuzz/bin/<target>_fuzz FILE
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,7 +43,7 @@ build_rust() {
   for name in "${rust[@]}"; do install -m 755 "$CARGO_TARGET_DIR/release/$name" "$build/bin/${name}_fuzz"; done
 }
 if ((${#rust[@]})); then build_rust; fi
-# Short, because sockets lie in it, and in memory where that is possible. Who is ended by a signal leaves his folder there.
+# Short, because sockets lie in it, and in memory where that is possible. A run that a signal ends leaves its folder there.
 scratch=$(mktemp -d -p /dev/shm cardan-fuzz.XXXXXX 2>/dev/null || mktemp -d /tmp/cardan-fuzz.XXXXXX)
 workers=()
 trap 'rm -rf "$scratch"' EXIT

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
-[[ -n ${1:-} ]] || die "no folder is named — scripts/install.sh PREFIX, or make install PREFIX=/usr/local"
+[[ -n ${1:-} ]] || die "no folder given — scripts/install.sh PREFIX, or make install PREFIX=/usr/local"
 prefix=$1
 [[ $prefix == /* ]] || prefix=$PWD/$prefix
 find_tools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts share: messages, and which compiler and CMake to use. To be sourced from the top of the tree.
+# The common part of the scripts: messages, and which compiler and CMake to use. To be sourced from the top of the tree.
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$1" >&2; exit "${2:-1}"; }
@@ -62,9 +62,9 @@ tag_wheel() {
   others=$("$python" -m auditwheel show --json "$1" 2>>"$3" | "$python" -c 'import json, sys; print(*json.load(sys.stdin)["external_libs"])' 2>>"$3") ||
     { tail -n 10 "$3" >&2; die "auditwheel cannot read the wheel ($3)"; }
   [[ -z $others ]] || die "the wheel needs $others of this system, which others lack — link them as static libraries, or leave out what needs them"
-  # What the linker did not find has no version, which auditwheel does not look at.
+  # Symbols that the linker did not find have no version, which auditwheel does not look at.
   "$python" -m zipfile -e "$1" "$contents"
-  newer=$({ find "$contents" -type f -exec readelf --wide --dyn-syms {} + 2>/dev/null || true; } |  # it refuses what is no program
+  newer=$({ find "$contents" -type f -exec readelf --wide --dyn-syms {} + 2>/dev/null || true; } |  # it refuses other files than programs
     awk '$5 == "GLOBAL" && $7 == "UND" && $8 !~ /@/ && $8 !~ /^_?Py/ {print $8}' | sort -u | paste -sd' ')
   [[ -z $newer ]] || die "the wheel needs what glibc 2.28 does not have: $newer — add it to packaging/wheel/older_glibc.c"
   "$python" -m auditwheel repair --patcher none --wheel-dir "$tagged" "$1" >>"$3" 2>&1 && compgen -G "$tagged/cardan-*manylinux*.whl" >/dev/null ||

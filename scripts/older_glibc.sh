@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a wheel is linked with, so that it runs with glibc 2.28 and newer ones, although this system has a newer one.
+# The libraries that a wheel is linked with, so that it runs with glibc 2.28 and newer ones, although this system has a newer one.
 #   scripts/older_glibc.sh COMPILER FOLDER [VERSION]
 # Makes libraries in FOLDER that name what this system's C library has, each function with the newest version that glibc VERSION (2.28) knew. The
-# linker writes these into the programs; the loader of any later system finds them. What is newer is in packaging/wheel, or missing, which
+# linker writes these into the programs; the loader of any later system finds them. Newer ones are in packaging/wheel, or missing, which
 # scripts/wheel.sh says. $FOLDER/flags are the options for the linker.
 set -euo pipefail
 cd "$(dirname "$0")/.."

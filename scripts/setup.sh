@@ -5,7 +5,7 @@
 #   scripts/setup.sh [--for build|demo|bench|peers|deb|site|wheel|test|test-deep]... [--dry-run] [--quiet]
 #
 # Safe to run again: with nothing missing it prints one line and ends within a second. On Debian and Ubuntu packages come from
-# apt (as root, or through sudo); elsewhere the list is printed and the build goes on with what is there.
+# apt (as root, or through sudo); elsewhere the list is printed and the build uses what is there.
 # CARDAN_SKIP_SETUP=1 skips it all (your own package manager, an offline computer).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -100,7 +100,7 @@ TABLE
 }
 
 wanted=" " dry_run=no quiet=no lacking=no
-want() {  # a group brings the groups that it stands on
+want() {  # a group brings the groups that it needs
   case $1 in
     build) wanted+="build " ;;
     bench) wanted+="build bench " ;;
@@ -190,7 +190,7 @@ install_packages() {
   find_missing
   ((${#packages[@]})) || return 0
   if ! command -v apt-get >/dev/null; then
-    say "setup: this is not Debian or Ubuntu. Install what corresponds to these Debian packages; the build goes on with what is there:"
+    say "setup: this is not Debian or Ubuntu. Install what corresponds to these Debian packages; the build uses what is there:"
     list_missing
     lacking=yes
     return 0
@@ -226,7 +226,7 @@ install_packages() {
   fi
 }
 
-# What only adds something: all or nothing, and no reason to fail.
+# Optional additions: all or nothing, and no reason to fail.
 install_optional() {
   find_missing '?'
   ((${#packages[@]})) || return 0
@@ -253,7 +253,7 @@ install_optional() {
       hash -r
     fi
   fi
-  [[ -z $why ]] || { say "setup: goes on without the following, because $why:"; list_missing; }
+  [[ -z $why ]] || { say "setup: continues without the following, because $why:"; list_missing; }
 }
 
 # Ubuntu 22.04 (and so JetPack 6) has CMake 3.22 and g++ 11 as defaults: newer ones are a wheel and a second package away.
@@ -265,7 +265,7 @@ substitute_old_tools() {
       die "no CMake 3.25 or newer from packages or PyPI ($log) — install one and put it first in PATH"
   fi
   if ! find_compiler; then
-    say "setup: the default g++ is too old, installing g++-12 beside it"
+    say "setup: the default g++ is too old, installing g++-12 next to it"
     "${apt[@]}" install -y --no-install-recommends g++-12 >>"$log" 2>&1 ||
       die "no g++ 12 or newer here ($log) — install one and set CXX to it"
   fi
@@ -359,13 +359,13 @@ install_python() {
   echo "$stamp" >build/venv/.cardan
 }
 
-# What builds the Python package; the package python3-cardan is left out without it.
+# The tools that build the Python package; the package python3-cardan is left out without it.
 install_nanobind() {
   if [[ -x build/venv/bin/python ]] && build/venv/bin/python -c 'import nanobind' 2>/dev/null; then return 0; fi
   say "setup: optional, PyPI's nanobind into build/venv, for the package python3-cardan"
   [[ $dry_run == no ]] || return 0
   make_venv && build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$(grep -o '^nanobind[^ ]*' scripts/requirements.txt)" >>build/setup.log 2>&1 ||
-    say "setup: goes on without nanobind, because pip could not install it (build/setup.log says why)" >&2
+    say "setup: continues without nanobind, because pip could not install it (build/setup.log says why)" >&2
 }
 
 # eCAL's library is in no Debian package, but in a wheel. Its folder is the same for each Python, which it does not need.
@@ -377,7 +377,7 @@ install_ecal() {
   if ! make_venv ||
     ! build/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/ecal 'eclipse-ecal~=6.1.1' >>build/setup.log 2>&1; then
     rm -rf build/ecal
-    say "setup: goes on without eCAL, because pip could not install it (build/setup.log says why)" >&2
+    say "setup: continues without eCAL, because pip could not install it (build/setup.log says why)" >&2
   fi
 }
 

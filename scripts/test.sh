@@ -21,7 +21,7 @@ say "== release build, g++ $("$CXX" -dumpfullversion) =="
 if (($# == 0)); then
   # The tests that run alone wait more than they compute: the rest is compiled meanwhile.
   CARDAN_TESTS=ON scripts/build.sh release serial_tests
-  say "== the rest of the build; beside it, the tests that no other test may disturb (their output follows, and is in $serial_log) =="
+  say "== the rest of the build, and meanwhile the tests that no other test may disturb (their output follows, and is in $serial_log) =="
   setsid "${tests[@]}" -L '^serial$' >"$serial_log" 2>&1 &
   beside+=($!)
   when_idle "$CMAKE" --build build/release --parallel "$JOBS" &

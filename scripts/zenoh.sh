@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds cardan-zenoh beside the command in build/release, from crates.io as Cargo.lock says: the first time some minutes.
+# Builds cardan-zenoh next to the command in build/release, from crates.io as Cargo.lock says: the first time some minutes.
 #
 #   scripts/zenoh.sh [cargo's arguments]
 set -euo pipefail

@@ -80,7 +80,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong options, 3 done, but something in a file is 
 constexpr const char* kRecoverExamples = R"(Examples:
   cardan bag recover drive.mcap.active -o drive.mcap
 
-Collects every whole message, also behind damage, and writes a finished file. The damaged file is not changed.
+Collects every whole message, also after damaged data, and writes a finished file. The damaged file is not changed.
 The report names what is missing, with its bytes. Samples without a checksum that perhaps never reached the disk
 (power loss, removed disk) count as missing: docs/recording.md, "Crashes and power losses".
 Exit codes: 0 nothing was lost, 1 failed, 2 wrong options, 3 done, and something was lost.)";
@@ -92,7 +92,7 @@ constexpr const char* kExportExamples = R"(Examples:
   cardan bag export drive.mcap --to drive.rrd         for Rerun; needs the Python package, and pip install rerun-sdk
   cardan bag export drive.mcap --to rerun             the same, with the recording's name: drive.rrd
 
-What a topic becomes:
+Files of a topic:
   Image            FOLDER/TOPIC/LOGTIME.png (or .jpg), or FOLDER/TOPIC.mp4
   CompressedImage  the same; JPEG and PNG are written as they were recorded
   PointCloud2      FOLDER/TOPIC/LOGTIME.pcd (PCD 0.7, binary), all fields
@@ -279,7 +279,7 @@ static void add_bag_command(CLI::App& app) {
 
   auto info = std::make_shared<BagInfoOptions>();
   auto* command =
-      add_verb(group, "info", "What a file holds: topics, types, rates, times, attachments", kBagInfoExamples);
+      add_verb(group, "info", "Show a file's topics, types, rates, times and attachments", kBagInfoExamples);
   command
       ->add_option("file", info->files,
                    "Files, as drive.mcap, drive.bag or drive.db3, or folders of a recording; several are shown as one")
@@ -335,7 +335,7 @@ static void add_bag_command(CLI::App& app) {
   command->add_option("--to", files->to, "Folder to write to; FILE.rrd, or rerun: a file for the viewer Rerun")
       ->required();
   add_selection(command, files->selection);
-  command->add_option("--images", files->images, "What images become: png, jpeg or video (H.264, one rate)")
+  command->add_option("--images", files->images, "Format of images: png, jpeg or video (H.264, one rate)")
       ->check(CLI::IsMember({"png", "jpeg", "video"}))
       ->capture_default_str();
   command->add_option("--quality", files->quality, "Quality of JPEGs, 1 to 100 (default: 95)")

@@ -127,7 +127,7 @@ int bag_du(const BagDuOptions& options);
 int bag_export(const BagExportOptions& options);
 int bag_convert(const BagConvertOptions& options);
 
-/// What most of the file's bytes are compressed with.
+/// The compression of most of the file's bytes.
 [[nodiscard]] mcap::Compression usual_compression(const mcap::Reader& reader);
 /// Writes a file of others, with its progress, and reports the result: the exit code. `incomplete`: some of the inputs
 /// are missing, which was said.

@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 /// What ROS 1's latching is in ROS 2, in the numbers of rosbag2: keep last 1, reliable, transient local.
 constexpr std::uint32_t kLatchedDepth = 1;
 
-/// What ROS 2's tools look for, beside what ROS 1 said of the connection.
+/// Metadata that ROS 2's tools look for, in addition to that of the ROS 1 connection.
 std::map<std::string, std::string> ros1_metadata(const Ros1Connection& c, const std::set<std::string_view>& callers,
                                                  const Ros1Type& type) {
   std::map<std::string, std::string> out{
@@ -138,7 +138,7 @@ class Ros1Conversion {
   std::vector<std::byte> cdr_;
 };
 
-/// What defines a type of ROS 2: the file, else the folders of definitions, else what is built in.
+/// The definition of a type of ROS 2: the file, else the folders of definitions, else what is built in.
 struct Definition {
   std::string encoding{}, text{};
   bool given = false;     ///< by the file

@@ -265,7 +265,7 @@ class Export {
   std::map<std::uint16_t, std::size_t> by_channel_;
   std::map<std::tuple<std::string, std::string, mcap::Bytes>, Protobuf> protobufs_;  ///< by definition
   std::vector<mcap::Problem> problems_;
-  /// Behind what it works for, so that it ends first. Each of its threads has a whole image in memory.
+  /// Declared after the data that it works on, so that it ends first. Each of its threads has a whole image in memory.
   Workers workers_{std::min(std::thread::hardware_concurrency(), 16U)};
 };
 

@@ -62,7 +62,7 @@ struct Contents {
   [[nodiscard]] double rate(std::uint64_t count) const {
     return count > 1 && last > first ? static_cast<double>(count - 1) / seconds() : 0;
   }
-  /// What all files say of themselves; "several": they differ.
+  /// The common value of all files; "several": they differ.
   template <class Get>
   [[nodiscard]] std::string common(Get get) const {
     for (const InfoFile& file : files.all())

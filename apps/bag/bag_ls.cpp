@@ -36,7 +36,7 @@ std::uint64_t first_time(const mcap::Reader& reader) {
   return reader.summary().chunks().empty() ? 0 : first;
 }
 
-/// Of the first message of all; 0: there is none.
+/// Of the first message of all; 0: no message.
 std::uint64_t first_time(const std::vector<const mcap::Reader*>& readers) {
   std::uint64_t first = 0;
   for (const mcap::Reader* const reader : readers)
@@ -74,7 +74,7 @@ mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap
                 "both count from the first message");
   if (const std::uint64_t last = last_time(readers); s.start && last >= first && last != 0 && at(*s.start) > last)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("--start {} is behind the last message: {} lasts {:.3f} s", s.start->text, path,
+                fmt::format("--start {} is after the last message: {} lasts {:.3f} s", s.start->text, path,
                             static_cast<double>(last - first) / 1e9),
                 "it counts from the first message");
   if (s.start) options.start = at(*s.start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan bag attachment` and `cardan bag metadata`: what a file has beside its messages.
+// `cardan bag attachment` and `cardan bag metadata`: what a file has in addition to its messages.
 #include <fmt/format.h>
 #include <sys/stat.h>
 

@@ -8,7 +8,7 @@
 
 namespace cardan::apps {
 
-/// The file of Rerun that --to means: FILE.rrd itself, or with the word `rerun` the recording's name with .rrd, beside
+/// The file of Rerun that --to means: FILE.rrd itself, or with the word `rerun` the recording's name with .rrd, next to
 /// the recording. "": --to means a folder. Throws Error (InvalidArgument) if the word can mean both.
 [[nodiscard]] std::string rerun_file(const BagExportOptions& options);
 

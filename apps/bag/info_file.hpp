@@ -34,7 +34,7 @@ class InfoFiles {
   explicit InfoFiles(const std::vector<std::string>& paths);
 
   [[nodiscard]] const std::deque<InfoFile>& all() const noexcept { return all_; }
-  /// What could not be read, and remarks.
+  /// Problems of reading, and remarks.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 

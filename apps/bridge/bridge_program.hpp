@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs cardan-bridge-KIND share: options, rules, the live view, the report at the end.
+// The common part of the programs cardan-bridge-KIND: options, rules, the live view, the report at the end.
 #pragma once
 
 #include <functional>

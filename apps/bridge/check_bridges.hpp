@@ -7,7 +7,7 @@
 
 namespace cardan::apps {
 
-/// What is wrong with the bridges of a configuration: their programs and files of rules. Problems in a file of rules
+/// Problems of the bridges of a configuration: their programs and files of rules. Problems in a file of rules
 /// have its path and places. Any thread; blocks for the file system.
 [[nodiscard]] std::vector<config::Problem> check_bridges(const config::Configuration& configuration);
 

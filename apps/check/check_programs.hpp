@@ -8,7 +8,7 @@
 
 namespace cardan::apps {
 
-/// What is wrong, at its place in the file. Any thread; blocks for the file system.
+/// Problems, each at its place in the file. Any thread; blocks for the file system.
 [[nodiscard]] std::vector<config::Problem> check_programs(const config::Configuration& configuration);
 
 }  // namespace cardan::apps

@@ -10,7 +10,7 @@ class App;
 
 namespace cardan::apps {
 
-/// What may stand at the end of a command line.
+/// Words that may end a command line.
 struct Candidates {
   /// Lines: a word, a tab and what it means; `:files` and `:folders` for names that the shell knows.
   std::string lines;

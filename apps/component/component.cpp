@@ -59,7 +59,7 @@ DROPPED: newer samples pushed them out of the queue, or the component keeps too 
 they arrived. A sample is skipped if its callback failed on it before a restart, or if its process crashed on it twice.
 LATE: how often a publisher of another process missed the topic's deadline.
 A fusion has its own line (RATE: sets) and one for each input (RATE: samples, QUEUE: in the queue, + those that wait for
-partners, DROPPED: also what no set used, and why). A fusion that gets samples but makes no set is named below the
+partners, DROPPED: also what no set used, and why). A fusion that gets samples but makes no set is listed below the
 table, with the reason. On a terminal with less than 120 columns, latencies are p99 only.
 The figures are always counted; the command only asks the components for them.
 Exit codes: 0 ok, 1 no such component, 2 wrong options, 3 done, but samples were dropped or missed meanwhile.)";

@@ -26,7 +26,7 @@ namespace cardan::apps {
 /// The counted work of a component: calls, and for its fusions the sets.
 [[nodiscard]] std::uint64_t calls_of(const host::ComponentReport& component);
 
-/// The cells of a callback behind its name, RATE first. `narrow`: of latencies only the p99.
+/// The cells of a callback after its name, RATE first. `narrow`: of latencies only the p99.
 [[nodiscard]] std::vector<std::string> callback_cells(const host::CallbackReport& figures, double seconds, bool narrow);
 
 /// Rows of the table of callbacks: a fusion, and below it each input's samples, what they cost and what became of them.

@@ -11,7 +11,7 @@ namespace {
 using host::CallbackReport;
 using host::ComponentReport;
 
-/// Joins /left and /right, and has a timer beside that.
+/// Joins /left and /right, and also has a timer.
 ComponentReport joiner() {
   ComponentReport c;
   c.name = "joiner";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other users run here: without a word about it, their system looks like none.
+// Programs of other users here: without a word about them, it seems that nothing runs.
 #pragma once
 
 #include <sys/types.h>

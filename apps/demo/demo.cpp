@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   cardan demo                                        the pedestrian street video and a simulated LiDAR
-  cardan demo --view                                 the same, with a page for a browser beside it
+  cardan demo --view                                 the same, and a page for a browser
   cardan demo --seconds 10 --no-view --json out.json
   cardan demo --crash detector                       how a crash is detected, survived and repaired, with the times
   cardan demo --camera drive.mp4 --lidar drive.pcap  your own recordings (Velodyne HDL-32E or VLP-16)
@@ -175,10 +175,10 @@ static void add_demo_command(CLI::App& app) {
       "ONNX file of a detector of COCO's classes: FastestDet, YOLOv5, YOLOv8, YOLO11 (default: OpenCV's "
       "HOG pedestrian detector; for the drawn street, what moves)");
   command
-      ->add_option(
-          "--own-vehicle", a.own,
-          "Size of the vehicle below the LiDAR: how far it reaches ahead of the sensor, behind it and to each side, in "
-          "metres. Points there are dropped (default: 2,3.5,1.1)")
+      ->add_option("--own-vehicle", a.own,
+                   "Size of the vehicle below the LiDAR: how far it reaches ahead of the sensor, to the rear and to "
+                   "each side, in "
+                   "metres. Points there are dropped (default: 2,3.5,1.1)")
       ->expected(3)
       ->delimiter(',')
       ->check(CLI::Range(0.0F, 30.0F))

@@ -10,19 +10,19 @@ class ChildProcess;
 
 namespace cardan::apps {
 
-/// `cardan view` beside the demo: a process of its own, which ends with this object.
+/// `cardan view` during the demo: a process of its own, which ends with this object.
 /// Thread safety: one thread. The constructor blocks until the page is there, at most some seconds; the destructor
 /// until the process has ended, at most 5 s.
 class DemoPage {
  public:
   /// Listens on this computer alone: on the usual port, or, if that is taken, on one that is free. If it cannot be
-  /// shown, `trouble()` says why, and the demo goes on without it.
+  /// shown, `trouble()` says why, and the demo continues without it.
   DemoPage();
   DemoPage(const DemoPage&) = delete;
   DemoPage& operator=(const DemoPage&) = delete;
   ~DemoPage();
 
-  /// "http://127.0.0.1:8765"; empty: there is none.
+  /// "http://127.0.0.1:8765"; empty: no page.
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
 

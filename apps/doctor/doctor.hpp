@@ -7,7 +7,7 @@
 
 namespace cardan::apps {
 
-/// What a check found, one line of the report.
+/// The result of a check, one line of the report.
 struct Finding {
   enum class Status : std::uint8_t {
     Ok,

@@ -171,7 +171,7 @@ void who_reaches(Findings& all, const std::string& root, const std::string& doma
                    fmt::format("the domain {} belongs to user {} alone, because a process of that user made it; to "
                                "make one for all users, as root: install -d -o root -m 1777 {}",
                                domain, of_domain.st_uid, domain)});
-  // What cleans up after users, and would take a running system's names with it.
+  // Services that clean up after users, and would remove a running system's names.
   if (root.starts_with("/run/user/"))
     all.push_back({"logout", Status::Warn,
                    "systemd removes this run directory when the user logs out, also while programs still run",
@@ -218,8 +218,8 @@ std::uint64_t mem_available() {
 
 }  // namespace
 
-/// What decides whether a frame of some megabytes arrives through UDP: Cyclone asks for as much as the first allows,
-/// Fast DDS takes the second.
+/// The limits that decide whether a frame of some megabytes arrives through UDP: Cyclone asks for as much as the first
+/// allows, Fast DDS takes the second.
 void receive_buffers(Findings& all) {
   constexpr unsigned long long kEnoughMost = 4U << 20U, kEnoughDefault = 1U << 20U;
   const auto value = [](const char* name) {
@@ -295,7 +295,7 @@ void check_memory(Findings& all) {
     all.push_back({"NUMA", Status::Ok, "one node"});
 }
 
-/// A run directory that does not exist is made to see whether that is possible. What was made is removed again.
+/// A run directory that does not exist is made to see whether that is possible, and removed again.
 class MadeForTrial {
  public:
   explicit MadeForTrial(const std::string& domain) {

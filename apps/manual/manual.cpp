@@ -50,7 +50,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-/// What follows the options in `--help`: "Examples:" and its lines, "Exit codes: …", "Environment: …", and prose.
+/// The text after the options in `--help`: "Examples:" and its lines, "Exit codes: …", "Environment: …", and prose.
 struct Footer {
   std::string prose, examples, exit_codes, environment;
 };

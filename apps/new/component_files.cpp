@@ -19,7 +19,7 @@ endif()
 # Loaded at run time: a module, not a library to link with.
 add_library(@name@_components MODULE @name@.cpp)
 target_link_libraries(@name@_components PRIVATE cardan::cardan)
-# `cardan` looks for libraries beside the configuration.
+# `cardan` looks for libraries next to the configuration.
 set_target_properties(@name@_components PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
 
 enable_testing()

@@ -43,7 +43,7 @@ struct NewOptions {
   bool python = kInWheel;  ///< the Python package has no headers
 };
 
-/// What a kind of folder has.
+/// The contents of a kind of folder.
 struct FolderKind {
   const char *name, *help;
   std::span<const NewFile> files, python_files;

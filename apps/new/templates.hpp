@@ -7,7 +7,7 @@
 
 namespace cardan::apps {
 
-/// A file that `cardan new` writes. In both texts, @name@ stands for lane_keeper, @Class@ for LaneKeeper, and @schema@
+/// A file that `cardan new` writes. In both texts, @name@ becomes lane_keeper, @Class@ LaneKeeper, and @schema@
 /// for the line that names the schema.
 struct NewFile {
   std::string_view path;

@@ -94,7 +94,7 @@ std::string range_text(const ParameterReport& p) {
   return "";
 }
 
-/// What a word of the command line says as a value of a parameter's type; nothing: it is none.
+/// A word of the command line as a value of a parameter's type; nothing: it is not one.
 std::optional<config::Value> value_of(const std::string& word, const config::Value& like) {
   if (std::holds_alternative<std::string>(like)) return word;
   if (config::is_list(like)) {

@@ -118,7 +118,7 @@ double next_rate(double rate, bool faster) {
   return best;
 }
 
-/// A line on the terminal behind standard error that shows where it is.
+/// A line on the terminal of standard error that shows where it is.
 class Line {
  public:
   explicit Line(bool keys) : keys_(keys) {}
@@ -313,7 +313,7 @@ int play(const PlayOptions& o) {
   record::Player player(o.files, player_options(o));
   const PlayerReport before = player.report();
   if (!o.start.text.empty() && before.start_ns >= before.end_ns)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("--start {} is behind the last message", o.start.text),
+    throw Error(ErrorCode::InvalidArgument, fmt::format("--start {} is after the last message", o.start.text),
                 "cardan bag info shows how long the recording is");
   for (const record::LeftOut& l : before.left_out) warn(fmt::format("{} is not played: {}", l.topic, l.why));
   for (const std::string& note : before.notes) warn(note);

@@ -18,7 +18,7 @@ struct PlayOrder {
 /// Of "pause", "resume", "step", "step=N", "rate=X", "seek=SECONDS", "stop". Throws Error (InvalidArgument).
 [[nodiscard]] PlayOrder play_order(const std::string& text);
 
-/// Tells every player of the domain. False: there is none. Throws Error. Blocks, at most two seconds.
+/// Tells every player of the domain. False: no player runs. Throws Error. Blocks, at most two seconds.
 bool tell_players(const std::string& domain, const PlayOrder& order);
 
 /// The player's ear. Throws Error.

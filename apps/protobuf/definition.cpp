@@ -21,7 +21,7 @@ namespace pb = google::protobuf;
 constexpr std::size_t kLongestName = 255;
 constexpr int kMostNesting = 32;  // of definitions in definitions
 
-/// What the definitions of a type's files are made smaller to, and how many there are.
+/// The reduced definitions of a type's files, and their number.
 class Reduction {
  public:
   [[nodiscard]] std::size_t declarations() const { return declarations_; }

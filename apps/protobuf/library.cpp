@@ -57,7 +57,7 @@ class MessageReader {
   }
 
  private:
-  /// What a message has of a field so far.
+  /// The values of a message's field so far.
   struct Found {
     bool is_there = false;
     Json value{};                           ///< of a list, its first elements
@@ -240,7 +240,7 @@ class MessageReader {
     return message(*field.message_type(), found.joined ? std::string_view(*found.joined) : found.message, depth + 1);
   }
 
-  /// What a field without a value means.
+  /// The default of a field without a value.
   static Json nothing(const Field& field) {
     switch (field.cpp_type()) {
       case Field::CPPTYPE_BOOL:
@@ -285,7 +285,7 @@ class DefinedType final : public ProtobufType {
 
 class Library final : public ProtobufLibrary {
  public:
-  /// What libprotobuf would print is said by `why`.
+  /// `why` gets the messages that libprotobuf would print.
   Library() { pb::SetLogHandler(nullptr); }
 
   std::unique_ptr<const ProtobufType> type(std::string_view name, std::span<const std::byte> definition,

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostProtobufOfAll = 256 << 10;        ///< the sam
 inline constexpr std::size_t kMostProtobufNameBytes = 4 << 20;      ///< of all full names in these files
 inline constexpr std::size_t kMostProtobufFields = 4096;            ///< of a message
 inline constexpr int kMostProtobufDepth = 64;                       ///< of messages in messages
-/// What the fields of one message may take in memory.
+/// The most memory of one message's fields.
 inline constexpr std::size_t kMostProtobufShown = 64 << 20;
 
 /// A type of messages. Immutable; any thread.
@@ -29,7 +29,7 @@ class ProtobufType {
  public:
   virtual ~ProtobufType() = default;
   /// The fields by name, in the order of the definition. Lists (also maps, and bytes) longer than `longest_list` become
-  /// {"count": n, "first": […]}; texts are cut after 64 KiB. What is not in the message has its default, or is null if
+  /// {"count": n, "first": […]}; texts are cut after 64 KiB. A missing field has its default, or is null if
   /// the definition distinguishes the two. Empty: the bytes are not such a message, or it is too large to show; `why`
   /// says so. Time and memory are bounded by the message's size and kMostProtobufShown. Never blocks.
   [[nodiscard]] virtual std::optional<nlohmann::ordered_json> read(std::span<const std::byte> message,
@@ -56,6 +56,6 @@ class ProtobufLibrary {
 }  // namespace cardan::apps
 
 extern "C" {
-/// What the library offers.
+/// The library's functions.
 const cardan::apps::ProtobufLibrary* cardan_protobuf_library();
 }

@@ -49,7 +49,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   cardan record --reliable /plan -o drive.mcap          without a gap: the topic's publisher waits for the recorder
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
   cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
-  cardan record --last 30 --in events/ --on state=safe_stop    a file of its own for each event, and goes on after it
+  cardan record --last 30 --in events/ --on state=safe_stop    a file of its own for each event; it continues after it
   cardan record --tell trigger                          sends an order to running recorders: pause, resume, split, trigger, stop
 
 Samples of 64 KiB and more are written to the disk from the publisher's memory, without a copy. If the disk stalls, the
@@ -230,7 +230,7 @@ std::string topics_text(const RecorderReport& report) {
 void warn_of_clock(const RecorderReport& report) {
   for (const record::ClockStep& step : report.clock_steps)
     warn(fmt::format(
-        "the wall clock was set {} by {:.3f} s while the recorder ran; times in the files go on by the steady clock",
+        "the wall clock was set {} by {:.3f} s while the recorder ran; times in the files continue by the steady clock",
         step.by_ns < 0 ? "back" : "forward", std::abs(static_cast<double>(step.by_ns)) / 1e9));
 }
 
@@ -388,7 +388,7 @@ static void add_record_command(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--min-space", r.min_space, "Bytes that stay free on the disk (1G)")->transform(size);
-  command->add_option("--on-full", o->on_full, "What to do when this space is reached")
+  command->add_option("--on-full", o->on_full, "Action when this space is reached")
       ->check(CLI::IsMember({"stop", "delete-oldest"}))
       ->capture_default_str();
   command->add_option("--sync", o->sync, "Seconds that a power loss may cost; 0: no limit")

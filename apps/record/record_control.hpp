@@ -12,7 +12,7 @@ namespace cardan::apps {
 /// "pause", "resume", "split", "trigger", "stop"
 [[nodiscard]] const std::vector<std::string>& record_actions();
 
-/// Tells every recorder of the domain. False: there is none. Throws Error. Blocks, at most two seconds.
+/// Tells every recorder of the domain. False: no recorder runs. Throws Error. Blocks, at most two seconds.
 bool tell_recorders(const std::string& domain, const std::string& action);
 
 /// The recorder's ear. Throws Error.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an event recording begins with, besides orders: a state of the system, or what happens on a topic.
+// The triggers of an event recording, besides orders: a state of the system, or what happens on a topic.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class RecordTrigger {
   RecordTrigger& operator=(const RecordTrigger&) = delete;
   ~RecordTrigger();
 
-  /// What has happened since the last call, the first of it. Call it often: what comes and goes between two calls is
+  /// The first event since the last call. Call it often: what comes and goes between two calls is
   /// seen by its time stamps only. One thread; does not block.
   [[nodiscard]] std::optional<RecordEvent> look();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators ask of a system that runs: its components, and to stop or start them again.
+// Orders of operators to a system that runs: its components, and to stop or start them again.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -181,7 +181,7 @@ int run_on_recording(const RunOptions& o) {
 }
 #endif
 
-/// What is run.
+/// The plan that runs.
 struct Prepared {
   std::vector<config::Problem> problems{};
   plan::Plan plan{};
@@ -343,7 +343,7 @@ static void add_run_command(CLI::App& app) {
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
   add_run_from_options(*command, o->recording);
 #endif
-  // What an option does not do it is not taken for: --stop and --restart ask a system that runs, and with --from there
+  // An option is refused where it has no effect: --stop and --restart ask a system that runs, and with --from there
   // are neither processes nor an end to wait for.
   for (CLI::Option* const option : command->get_options()) {
     const std::string& name = option->get_name();

@@ -25,7 +25,7 @@ bool is_in_replay(const config::Process& process, const config::Component& compo
   return config::is_python(component) && !left_out(component.name) && !left_out(process.name);
 }
 
-/// What the replay's processes in Python say of their interpreter, which is one here.
+/// The interpreter that the replay's processes in Python ask for, which is one here.
 class Interpreter {
  public:
   void add(const config::Process& process) {
@@ -56,7 +56,7 @@ class Interpreter {
     };
     for (const std::string& path : paths_) add("PYTHONPATH", path, false);
     ::setenv("PYTHONHASHSEED", "0", 0);  // else sets of texts have another order in each run
-    // component_library_path() looks beside this program for a library that is not beside the file.
+    // component_library_path() looks next to this program for a library that is not next to the file.
     const std::filesystem::path lib = command.parent_path().parent_path() / "lib";
     add("LD_LIBRARY_PATH", lib.string() + ":" + (lib / "cardan").string(), true);
   }

@@ -29,7 +29,7 @@ class OwnLines {
   ~OwnLines();
 
   void say(LogLevel level, const std::string& text) const;
-  /// What other threads have said since the last call.
+  /// The lines of other threads since the last call.
   void pump();
 
  private:

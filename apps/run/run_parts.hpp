@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan run` does besides supervising.
+// The work of `cardan run` besides supervising.
 #pragma once
 
 #include <chrono>

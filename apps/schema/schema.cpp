@@ -34,7 +34,7 @@ int print_schema(const SchemaOptions& o) {
   const std::string name = o.kind == "bridge" ? "bridge.schema.json" : "cardan.schema.json";
   const std::string path = schema_file(name);
   if (path.empty()) {
-    warn(fmt::format("{} is not beside this program — install Cardan with its files in share/cardan", name));
+    warn(fmt::format("{} is not next to this program — install Cardan with its files in share/cardan", name));
     return kFailed;
   }
   if (o.path) return emit(path + "\n") ? kOk : kFailed;

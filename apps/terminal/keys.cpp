@@ -21,7 +21,7 @@ void add_numbered(std::string_view number, std::vector<char32_t>& keys) {
   if (number == "4" || number == "8") keys.push_back(kEnd);
 }
 
-/// Of a sequence that is not whole; a longer one is none.
+/// Of a sequence that is not whole; a longer one is invalid.
 constexpr std::size_t kLongestSequence = 32;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace cardan::apps {
 /// A key that was pressed: a letter as it is, or one of these.
 enum Key : char32_t { kLeft = 0x110000, kRight, kUp, kDown, kEscape, kPageUp, kPageDown, kHome, kEnd };
 
-/// What the bytes that a terminal sends mean; what is not whole yet stays in `bytes`.
+/// The keys of the bytes that a terminal sends; an incomplete sequence stays in `bytes`.
 [[nodiscard]] std::vector<char32_t> keys_in(std::string& bytes);
 
 /// A terminal whose keys come one by one, without being shown, for as long as this lives. Signals stay signals. One
@@ -36,7 +36,7 @@ class Keyboard {
   std::string bytes_;
 };
 
-/// Columns of the terminal behind standard error; 80 if it does not say.
+/// Columns of the terminal of standard error; 80 if it does not say.
 [[nodiscard]] std::size_t columns();
 
 }  // namespace cardan::apps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a callback did not get, for tables: in one place, so that all views agree on it.
+// The losses of a callback, for tables: in one place, so that all views agree on it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details behind a line of `cardan top`.
+// The details of a line of `cardan top`.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -70,7 +70,7 @@ struct ProcessFigures {
 
 struct Figures {
   std::int64_t time_ns = 0;  ///< since 1970
-  double seconds = 0;        ///< that were measured; 0: there was no look before
+  double seconds = 0;        ///< that were measured; 0: this is the first look
   std::vector<TopicFigures> topics;
   std::vector<CallbackFigures> callbacks;
   std::vector<ProcessFigures> processes;
@@ -120,7 +120,7 @@ class Collector {
   std::vector<ProcessFigures> processes_;
 };
 
-/// What a process has of its own is gone while it does not answer: keeps those of the look before that a problem names
+/// A process's own data are gone while it does not answer: keeps those of the look before that a problem names
 /// and that are still there, and says so in their state. `is_there`: whether the pid is a process.
 void keep_silent(Figures& into, const std::vector<ProcessFigures>& before, bool (*is_there)(int pid));
 

@@ -21,7 +21,7 @@ constexpr std::string_view kEnterScreen = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[J";
 constexpr std::string_view kLeaveScreen = "\x1b[0m\x1b[?25h\x1b[?1049l";
 constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT};
 
-// What the handlers need; written before they are there.
+// Data of the handlers; written before they are set.
 termios terminal_before{};
 bool has_terminal_before = false;
 std::atomic<bool> was_stopped{false};

@@ -6,12 +6,12 @@
 
 namespace cardan::apps::top {
 
-/// Whether this process may draw on the terminal behind standard output: it is one, and not a dumb one.
+/// Whether this process may draw on the terminal of standard output: it is one, and not a dumb one.
 [[nodiscard]] bool can_draw();
 /// Whether it wants colours there: NO_COLOR (no-color.org) is not set.
 [[nodiscard]] bool wants_colours();
 
-/// The terminal's other screen for as long as this lives. What was there comes back at its end, also if the process
+/// The terminal's other screen for as long as this lives. The old contents come back at its end, also if the process
 /// crashes, is aborted or stopped (Ctrl-Z). SIGKILL leaves the terminal as it is. One at a time; one thread.
 class FullTerminal {
  public:

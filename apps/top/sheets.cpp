@@ -214,7 +214,7 @@ std::vector<std::string> table_of(const Sheet& sheet, std::size_t first, std::si
   std::vector<Table::Column> columns = sheet.columns;
   columns.front().head.insert(0, "  ");  // the mark's place
   columns[order.column].head += order.descending ? "▼" : "▲";
-  // The table chooses columns by their heads. What is sorted by stays.
+  // The table chooses columns by their heads. The sorted column stays.
   const auto renamed = [&](std::vector<std::string> heads) {
     for (std::string& head : heads)
       for (std::size_t c = 0; c < columns.size(); ++c)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of `cardan top`: what is in them, in which order, and the details behind a row.
+// The tables of `cardan top`: what is in them, in which order, and the details of a row.
 #pragma once
 
 #include <cmath>
@@ -56,7 +56,7 @@ void sort(Sheet& sheet, Order order);
 /// The whole sheet as text, for output that is not a terminal.
 [[nodiscard]] std::string text_of(const Sheet& sheet);
 
-/// What is known of a line; says so if it is gone.
+/// The data of a line; says so if it is gone.
 [[nodiscard]] std::vector<std::string> details_of(const Figures& figures, View view, const std::string& id,
                                                   std::size_t columns);
 

@@ -25,7 +25,7 @@ const std::vector<std::string>& help_lines() {
       "  /               filter by name; Enter keeps it, Esc clears it",
       "  s S, > <        sort by the next column, the one before; r: the other way round",
       "  n c m l f       sort by name, CPU, memory, LOST, rate, where the view has it",
-      "  Space           pause and go on",
+      "  Space           pause and resume",
       "  ?               this help",
       "  q, Ctrl-C       end",
       "",
@@ -63,7 +63,7 @@ std::string styled(std::string text, const char* style, bool colours) {
   return colours ? style + std::move(text) + "\x1b[0m" : text;
 }
 
-/// At most so many values, the newest last.
+/// At most this many values, the newest last.
 std::vector<double> with_next(std::vector<double> values, double next) {
   constexpr std::size_t kMost = 30;
   if (values.size() == kMost) values.erase(values.begin());
@@ -245,7 +245,7 @@ std::string State::title() const {
     const bool here = view == view_;
     tabs += fmt::format(" {}{} {}{}", here ? '[' : ' ', i + 1, name_of(view), here ? ']' : ' ');
   }
-  return fmt::format("cardan top {}{}", tabs, paused_ ? "  paused: Space goes on" : "  ? help, q end");
+  return fmt::format("cardan top {}{}", tabs, paused_ ? "  paused: Space resumes" : "  ? help, q end");
 }
 
 std::string State::keys() const {

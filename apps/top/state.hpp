@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keys do in `cardan top`, and what is on the screen then: without a terminal.
+// The effect of keys in `cardan top`, and the screen after it: without a terminal.
 #pragma once
 
 #include <array>

@@ -67,7 +67,7 @@ class Looker {
   Looker(const Looker&) = delete;
   Looker& operator=(const Looker&) = delete;
 
-  /// What came since the last call. Throws what the look threw.
+  /// The looks since the last call. Throws the error of a look.
   std::optional<Figures> take() {
     const std::lock_guard lock(mutex_);
     if (failure_) std::rethrow_exception(failure_);

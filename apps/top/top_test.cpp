@@ -298,7 +298,7 @@ TEST(Top, ManyLinesScroll) {
   EXPECT_NE(shown(state).find("> /t0 "), std::string::npos);
 }
 
-// What another process calls itself reaches the terminal as text only.
+// Another process's name reaches the terminal as text only.
 TEST(Top, HostileNamesAreText) {
   const std::string evil = "/x\x1b]0;owned\x07\x1b[2J\r\n\xff\xe2\x80\xae";
   Figures figures = street();

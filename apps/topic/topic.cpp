@@ -75,7 +75,7 @@ static void add_pub_command(CLI::App* group) {
   command->add_option("topic", pub->topic, "Name of the topic, as /cmd")->required();
   command->add_option("type", pub->type, "Type of its messages, as std_msgs/msg/String")->required();
   command->add_option("message", pub->message, "Its fields as a JSON object, or - for standard input (default: {})");
-  command->add_option("--rate", pub->rate, "Publish so many a second until Ctrl-C, or --count of them")
+  command->add_option("--rate", pub->rate, "Messages per second, until Ctrl-C or --count of them")
       ->check(CLI::Range(0.001, 1e5));
   command->add_option("--count", pub->count, "Publish this many, one a second or at --rate")
       ->check(CLI::PositiveNumber);

@@ -51,7 +51,7 @@ std::string input_text() {
     if (got < 0 && errno == EINTR && !stopping()) continue;
     if (got < 0)
       throw Error(ErrorCode::System, "cannot read standard input: " + std::generic_category().message(errno),
-                  "write the message behind the type instead of -");
+                  "write the message after the type instead of -");
     text.append(piece.data(), static_cast<std::size_t>(got));
     if (text.size() > kMostInput)
       throw Error(ErrorCode::Limit, fmt::format("the message has more than {} MiB of text", kMostInput >> 20U),

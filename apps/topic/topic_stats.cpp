@@ -29,7 +29,7 @@ using nlohmann::ordered_json;
 
 using StreamKey = std::pair<std::string, std::uint32_t>;  ///< process and serial
 
-/// What a subscriber counted within one measurement.
+/// A subscriber's counts within one measurement.
 struct SubscriberFigures {
   SubscriberReport now;
   std::uint64_t received = 0, missed = 0, bad = 0;
@@ -247,7 +247,7 @@ class TopicStats {
            time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
           r.latency, r.sum(&SubscriberFigures::received),
           r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
-      // Of Cardan's own topics everybody is a reader: their sum says enough beside all others.
+      // Of Cardan's own topics everybody is a reader: their sum says enough among all others.
       if (o_.all && (r.subscribers.size() < 2 || r.publisher.topic.starts_with("/cardan/"))) continue;
       for (const SubscriberFigures& s : r.subscribers)
         add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received,

@@ -62,7 +62,7 @@ Stage::Stage() {
 }
 
 Stage::~Stage() {
-  // This takes some seconds at most, and the process ends behind it: another Ctrl-C would only leave the folder.
+  // This takes some seconds at most, and the process ends after it: another Ctrl-C would only leave the folder.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   end_camera();
   std::error_code ignored;

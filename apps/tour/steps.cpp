@@ -317,7 +317,7 @@ constexpr std::array kSteps{
              "  while (auto frame = in.take()) ++taken;\n"
              "  const std::uint64_t missed = in.missed();",
              step_loss},
-    TourStep{"Crash: the camera is killed, and its reader goes on",
+    TourStep{"Crash: the camera is killed, and its reader continues",
              "  while (auto event = in.event())\n"
              "    if (event->kind == cardan::Event::Kind::Died) log(event->text);",
              step_crash},

@@ -11,7 +11,7 @@
 
 namespace cardan::apps {
 
-/// What the steps share: the processes, a reader that lives from one step to the next, and what was recorded.
+/// The common data of the steps: the processes, a reader that lives from one step to the next, and what was recorded.
 struct TourGuide {
   Stage stage{};
   std::unique_ptr<Subscriber<Image>> reader{};

@@ -21,7 +21,7 @@ namespace cardan::apps {
 namespace {
 
 constexpr const char* kTourExamples = R"(Examples:
-  cardan tour                         ten steps; Enter goes on, Ctrl-C ends
+  cardan tour                         ten steps; Enter continues, Ctrl-C ends
   cardan tour --yes                   all of them without a key
   cardan tour --list                  their titles
   cardan tour --step 7                one of them, with what it needs

@@ -61,7 +61,7 @@ Options parse_options(const BridgeArguments& a) {
 
 bool can_run(const char* program) { return ::access(launcher::own_program(program).c_str(), X_OK) == 0; }
 
-/// What two rows say together.
+/// The joint result of two rows.
 void compare(Report& report) {
   const auto p50_of = [&](const char* name) {
     for (Row& row : report.rows)

@@ -101,7 +101,7 @@ class LinkMessage {
     append(value);
     end(at);
   }
-  /// What is added until end() is inside.
+  /// The bytes that are added until end() is inside.
   std::size_t begin(unsigned short type) {
     append(rtattr{.rta_len = 0, .rta_type = type});
     return bytes_.size() - sizeof(rtattr);

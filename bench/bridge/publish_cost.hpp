@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bridges add to the publish() of a topic that they carry: the figures of the rows `publish` and `publish-small`.
+// The cost that bridges add to the publish() of a topic that they carry: the figures of the rows `publish` and
+// `publish-small`.
 #pragma once
 
 #include <string>

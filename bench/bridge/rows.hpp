@@ -12,7 +12,7 @@
 
 namespace cardan::bench::bridging {
 
-/// What is wanted of a figure.
+/// The target of a figure.
 struct Target {
   bool at_most = true;
   double limit = 0;

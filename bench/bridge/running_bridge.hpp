@@ -10,7 +10,7 @@
 
 namespace cardan::bench {
 
-/// What a bridge says of a topic, since its start.
+/// A bridge's counts of a topic, since its start.
 struct BridgeCounts {
   std::uint64_t receivers = 0, carried = 0, bytes = 0, copied = 0, lost = 0;
 };

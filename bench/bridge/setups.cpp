@@ -40,7 +40,7 @@ constexpr std::int64_t kMeetWithin = 30 * kSecond;
 constexpr std::int64_t kLast = kSecond;                 // what is under way at the end arrives
 constexpr std::int64_t kBeforeDiscovery = 3 * kSecond;  // peers that do not say when they have met
 
-/// What the camera sends.
+/// The frames of the camera.
 struct Pictures {
   const char* what;
   int width, height;

@@ -10,7 +10,7 @@
 
 namespace cardan::bench::bridging {
 
-/// What all runs share.
+/// The common part of all runs.
 struct Setting {
   double seconds = 10;    ///< that the camera sends
   bool fastdds = false;   ///< the peer Fast DDS is here

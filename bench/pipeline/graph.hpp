@@ -20,7 +20,7 @@ namespace cardan::bench::perception {
 
 inline constexpr std::size_t kMostStages = 6, kMostLinks = 5;
 
-/// What connects stages: the places of those that publish and of those that read.
+/// A connection of stages: the places of those that publish and of those that read.
 struct ChainLink {
   std::string_view name{};
   std::vector<std::uint32_t> publishers{}, readers{};
@@ -54,7 +54,7 @@ constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>
 constexpr std::uint32_t place_of(Stage finder) { return role_of(finder) - 1; }
 [[nodiscard]] std::string_view name_of(Stage stage) noexcept;
 
-/// What connects the stages of the camera's pipeline. Each link has an Area and a peer of its own.
+/// The connections of the stages of the camera's pipeline. Each link has an Area and a peer of its own.
 enum class Link : std::uint32_t {
   Pictures,  ///< camera → lane, detector, tracker
   Results,   ///< lane, detector, tracker → fusion
@@ -65,7 +65,7 @@ inline constexpr std::array kLinks{Link::Pictures, Link::Results, Link::Targets}
 [[nodiscard]] std::string_view name_of(Link link) noexcept;
 [[nodiscard]] std::optional<Link> find_link(std::string_view name) noexcept;
 
-/// Who stands at a link: publishers first, as the roles of its area are numbered.
+/// The roles at a link: publishers first, as the roles of its area are numbered.
 struct Ends {
   std::vector<Stage> publishers, readers;
 };
@@ -74,9 +74,10 @@ struct Ends {
 /// Each link's peer and way of waiting, by its place; a chain uses as many as it has links.
 using LinkContenders = std::array<Contender, kMostLinks>;
 
-/// What a run of the pipeline needs, made by the harness: the stages' area, whose roles are the stages, and the links'.
-/// Stamps are in the links' areas, by the number of the frame: when a picture or result was published, when it was in
-/// hand, and (pictures) when the stage was ready with it. Stamps of the fusion are the stages' area's received(3, 0).
+/// The memory of a run of the pipeline, made by the harness: the stages' area, whose roles are the stages, and the
+/// links'. Stamps are in the links' areas, by the number of the frame: when a picture or result was published, when it
+/// was in hand, and (pictures) when the stage was ready with it. Stamps of the fusion are the stages' area's
+/// received(3, 0).
 struct Graph {
   Area stages;
   std::vector<Area> links;  ///< by their place

@@ -37,12 +37,12 @@ class FrameJoin {
   std::uint64_t completed_ = 0, given_up_ = 0, unusable_ = 0;
 };
 
-/// What the fusion says of a frame.
+/// The fusion's result for a frame.
 struct Fused {
   bool has_lanes = false;      ///< both lines were found
   std::uint32_t seen = 0;      ///< detections
   std::uint32_t followed = 0;  ///< tracks that a detection confirms
-  std::uint32_t in_lane = 0;   ///< detections and unconfirmed tracks that stand between the lines
+  std::uint32_t in_lane = 0;   ///< detections and unconfirmed tracks between the lines
 };
 [[nodiscard]] Fused fuse(const Results& results) noexcept;
 

@@ -60,8 +60,8 @@ TEST(FrameJoin, WhatComesTwiceOrTooLateIsCountedAndCompletesNothing) {
 TEST(Fusion, CountsWhatStandsBetweenTheLines) {
   Results results{result_of(Stage::Lane, 1), result_of(Stage::Detector, 1), result_of(Stage::Tracker, 1)};
   results[0].lanes = {LaneLine{300, 200, 100, 400}, LaneLine{340, 200, 540, 400}};
-  results[1].add({.x = 290, .y = 200, .width = 40, .height = 150});  // stands at (310, 350): between 150 and 490
-  results[1].add({.x = 10, .y = 200, .width = 40, .height = 150});   // beside the road
+  results[1].add({.x = 290, .y = 200, .width = 40, .height = 150});           // at (310, 350): between 150 and 490
+  results[1].add({.x = 10, .y = 200, .width = 40, .height = 150});            // next to the road
   results[2].add({.x = 292, .y = 202, .width = 40, .height = 150, .id = 1});  // the first one's track
   results[2].add({.x = 380, .y = 250, .width = 40, .height = 100, .id = 2});  // seen by nobody else, in the lane
   const Fused fused = fuse(results);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the links: a picture, and a result of a fixed size. Both have the frame's number at the beginning and
+// The messages of the links: a picture, and a result of a fixed size. Both have the frame's number at the beginning and
 // at the end. A peer without protection can change a message under its reader's hands; the numbers show that.
 #pragma once
 
@@ -51,7 +51,7 @@ struct Box {
   std::uint32_t id = 0;  ///< of a track
 };
 
-/// What a stage found in a frame.
+/// A stage's findings in a frame.
 struct Result {
   static constexpr std::size_t kMostBoxes = 16;
 

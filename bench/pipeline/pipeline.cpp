@@ -85,7 +85,7 @@ class PipelineBench {
       if (kind.start_companion == nullptr) continue;
       try {
         companions_.push_back(kind.start_companion(run_directory_.path()));
-      } catch (const Error& e) {  // its runs will say that they were not ready; the others go on
+      } catch (const Error& e) {  // its runs will say that they were not ready; the others continue
         fail(fmt::format("{}: {}", bench::name_of(peer), e.what()));
       }
     }

@@ -92,7 +92,7 @@ TEST_F(PipelineProgram, ACameraThatIsTooFastLosesAndTheCodeSaysSo) {
   EXPECT_NE(ended.err.find("lost"), std::string::npos);
 }
 
-// The stages are a module beside the program; a build without OpenCV has none.
+// The stages are a module next to the program; a build without OpenCV has none.
 TEST_F(PipelineProgram, WithoutItsStagesItSaysSoAndFailsNobody) {
   fs::create_directories(folder_ / "bin");
   fs::copy_file(driver_, folder_ / "bin" / "cardan-bench");

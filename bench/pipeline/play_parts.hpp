@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages of all pipelines have in common. A stage that reads closes its end when it has seen a frame after the
+// The common part of the stages of all pipelines. A stage that reads closes its end when it has seen a frame after the
 // last one; a publisher repeats such frames until all readers have seen one. So all end by the path that is measured.
 #pragma once
 

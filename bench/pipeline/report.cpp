@@ -332,7 +332,7 @@ std::vector<Measurement> measurements_of(const PipelineReport& report) {
       if (m.kept() > 0) all.push_back(std::move(m));
       return all.size() - 1;
     };
-    // Losses stand with one quantity of each cell.
+    // Losses are with one quantity of each cell.
     const auto count = [&](std::size_t at, std::uint32_t role) {
       all[at].due = row.sum(role, &StageFigures::due);
       all[at].lost = row.sum(role, &StageFigures::lost);

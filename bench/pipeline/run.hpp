@@ -12,7 +12,7 @@
 
 namespace cardan::bench::perception {
 
-/// What one run says of a stage; of the frames after the discarded ones. Times in ms.
+/// One run's figures of a stage; of the frames after the discarded ones. Times in ms.
 struct StageFigures {
   std::vector<double> transport{};   ///< input published → in hand
   std::vector<double> processing{};  ///< in hand → the result is ready
@@ -56,7 +56,7 @@ struct PipelineOutcome {
 
 /// The figures of what the stages of the camera's pipeline left in the graph's areas.
 [[nodiscard]] PipelineRun evaluate_pipeline(const Graph& graph);
-/// What each process counted: CPU, torn, refused, found, the rate of the first.
+/// The counts of each process: CPU, torn, refused, found, the rate of the first.
 void take_roles(const Graph& graph, PipelineRun& run);
 
 }  // namespace cardan::bench::perception

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages need OpenCV or PCL, which the rest of the bench does not load: those of a chain are a module beside the
+// The stages need OpenCV or PCL, which the rest of the bench does not load: those of a chain are a module next to the
 // program, as the peers that need another middleware.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace cardan::bench::perception {
 
-/// What the stages read, the same in each process of a run.
+/// The stages' input, the same in each process of a run.
 struct StageInputs {
-  std::string camera{};    ///< a video file, kDrawnStreet; empty: the street video, or drawn where there is none
+  std::string camera{};    ///< a video file, kDrawnStreet; empty: the street video, or drawn where that is missing
   std::string detector{};  ///< an ONNX file; empty: OpenCV's pedestrian detector
   int threads = 0;         ///< of OpenCV in the detector; 0: as many as there are CPUs
   std::string lidar{};     ///< what the demo's --lidar takes; empty: the simulated street
@@ -23,7 +23,7 @@ struct StageInputs {
   double rate_hz = 0;      ///< look(): of the run
 };
 
-/// What they will read, for the report.
+/// Their future input, for the report.
 struct LookedAt {
   std::uint32_t width = 0, height = 0;     ///< of the pictures
   std::string camera{}, detector{};        ///< "vtest.avi", "HOG"
@@ -32,7 +32,7 @@ struct LookedAt {
   std::vector<std::size_t> link_bytes{};   ///< of a whole message of each link
 };
 
-/// What the module gives.
+/// The module's functions.
 struct StagesModule {
   /// Opens the inputs once. Throws cardan::Error: one cannot be used.
   LookedAt (*look)(const StageInputs& inputs) = nullptr;
@@ -52,5 +52,5 @@ int play_stage(int area_fd, std::uint32_t role, const Chain& chain, const StageI
 
 }  // namespace cardan::bench::perception
 
-/// What the module exports.
+/// The module's symbol.
 extern "C" const cardan::bench::perception::StagesModule* cardan_bench_pipeline_stages();

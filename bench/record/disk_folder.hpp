@@ -23,7 +23,7 @@ class DiskFolder {
   /// "ext4 on /dev/vda (rw,relatime)"
   [[nodiscard]] const std::string& file_system() const noexcept { return file_system_; }
   [[nodiscard]] std::uint64_t free_bytes() const;
-  /// What lies in it is removed (unless it is to be kept), and the disk has done all that was asked: so that a run
+  /// Its contents are removed (unless it is to be kept), and the disk has done all that was asked: so that a run
   /// does not pay for the one before.
   void clear();
   [[nodiscard]] std::vector<std::string> files() const;

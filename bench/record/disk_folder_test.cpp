@@ -20,7 +20,7 @@ TEST(DiskFolder, MemoryIsNoDisk) {
   EXPECT_STREQ(memory_file_system(RAMFS_MAGIC), "ramfs");
   EXPECT_EQ(memory_file_system(EXT4_SUPER_MAGIC), nullptr);
   struct statfs info{};
-  if (::statfs("/dev/shm", &info) != 0 || info.f_type != TMPFS_MAGIC) GTEST_SKIP() << "/dev/shm is no tmpfs here";
+  if (::statfs("/dev/shm", &info) != 0 || info.f_type != TMPFS_MAGIC) GTEST_SKIP() << "/dev/shm is not a tmpfs here";
   try {
     const DiskFolder folder("/dev/shm", false);
     FAIL() << "it took a tmpfs";

@@ -42,7 +42,7 @@ std::uint64_t size_of(const std::string& file) {
   return ::stat(file.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
-// What a recorder of ours says in its own words.
+// The report of a recorder of ours, in its own words.
 void take_report(const nlohmann::json& words, RunFigures& out) {
   if (!words.is_object()) return;
   out.mode = words.value("mode", "");
@@ -72,7 +72,7 @@ void take_sensors(const nlohmann::json& words, const Sensors& sensors, RunFigure
     out.publish_us = micros(words.at("publish_ns").value(sensors.at(0).topic, nlohmann::json::array()));
 }
 
-/// The processes beside recorder and sensors.
+/// The processes besides recorder and sensors.
 struct Beside {
   std::unique_ptr<Actor> reader{}, task{}, pipeline{};
 

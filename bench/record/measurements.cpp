@@ -64,7 +64,7 @@ std::vector<Measurement> measurements_of(const Rows& rows, double seconds) {
     }
     add("file's rate", "MB/s", true,
         [&](const RunFigures& r) { return given(r.file_bytes > 0, r.bytes_per_second() / 1e6); });
-    // Beside a task or a pipeline, the recording's CPU time cannot be separated from theirs.
+    // With a task or a pipeline, the recording's CPU time cannot be separated from theirs.
     if (row.part != Part::Task && row.part != Part::Bystander && row.part != Part::Pipeline)
       add("CPU per GB", "s/GB", false, [&](const RunFigures& r) { return given(r.file_bytes > 0, r.cpu_s_per_gb()); });
     if (row.part == Part::Phases) {

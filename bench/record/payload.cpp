@@ -12,7 +12,7 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::uint64_t packed(PayloadId id) noexcept {
   return (std::uint64_t{id.sensor} << 48U) | (id.number & ((std::uint64_t{1} << 48U) - 1));
 }
-// What stands in a frame where no identity does: different in each word, the same in each frame.
+// The words of a frame without an identity: different in each word, the same in each frame.
 constexpr std::uint64_t still(std::size_t offset) noexcept { return (offset + 1) * 0x9E3779B97F4A7C15ULL; }
 
 std::uint64_t word_at(std::span<const std::uint8_t> bytes, std::size_t offset) noexcept {
@@ -23,7 +23,7 @@ std::uint64_t word_at(std::span<const std::uint8_t> bytes, std::size_t offset) n
 void put_word(std::span<std::uint8_t> bytes, std::size_t offset, std::uint64_t word) noexcept {
   std::memcpy(bytes.data() + offset, &word, kWord);
 }
-// The last whole word that is no page's first.
+// The last whole word that is not the first of a page.
 std::size_t last_still(std::size_t bytes) noexcept {
   const std::size_t last = (bytes / kWord - 1) * kWord;
   return last % kPage == 0 ? last - kWord : last;

@@ -10,7 +10,7 @@
 
 namespace cardan::bench::recording {
 
-/// What rosbag2_performance_benchmarking sends: bytes. Its form in a file is CDR's of `uint8[] data`.
+/// The message of rosbag2_performance_benchmarking: bytes. Its form in a file is CDR's of `uint8[] data`.
 struct ByteArray {
   shm::vector<std::uint8_t> data;
 };
@@ -18,7 +18,7 @@ struct ByteArray {
 /// In front of the bytes in a file: CDR's encapsulation and the number of bytes.
 inline constexpr std::size_t kCdrPrefixBytes = 8;
 
-/// Who made a message, and which one it is.
+/// The maker of a message, and its number.
 struct PayloadId {
   std::uint16_t sensor = 0;
   std::uint64_t number = 0;  ///< from 1, below 2^48

@@ -25,7 +25,7 @@ namespace {
 
 using ByteInput = Subscriber<ByteArray>;
 
-// Units (of 10 µs) of a frame's work beside reading it: detection grows with the objects, the rest does not.
+// Units (of 10 µs) of a frame's work besides reading it: detection grows with the objects, the rest does not.
 constexpr std::uint32_t kDetectUnits = 100;
 constexpr std::uint32_t kObjectUnits = 15;
 constexpr std::uint32_t kPlanUnits = 200;

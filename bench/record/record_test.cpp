@@ -66,7 +66,7 @@ class RecordBenchCommand : public testing::Test {
   int join(pid_t pid) {
     int status = 0;
     EXPECT_EQ(::waitpid(pid, &status, 0), pid);
-    EXPECT_TRUE(fs::is_empty(tmp_)) << "the bench left something behind";
+    EXPECT_TRUE(fs::is_empty(tmp_)) << "the bench did not remove something";
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
   int bench(std::vector<std::string> words) { return join(start(std::move(words))); }
@@ -144,7 +144,7 @@ TEST_F(RecordBenchCommand, ATmpfsIsRefused) {
   struct statfs info{};
   if (::statfs("/dev/shm", &info) != 0 ||
       cardan::bench::recording::memory_file_system(static_cast<std::int64_t>(info.f_type)) == nullptr)
-    GTEST_SKIP() << "/dev/shm is no tmpfs here";
+    GTEST_SKIP() << "/dev/shm is not a tmpfs here";
   EXPECT_EQ(bench({"--folder", "/dev/shm"}), 2);
   EXPECT_NE(err().find("not a disk"), std::string::npos) << err();
 }

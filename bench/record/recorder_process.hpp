@@ -10,7 +10,7 @@
 
 namespace cardan::bench::recording {
 
-/// What a recorder says when it has ended.
+/// A recorder's report when it has ended.
 struct RecorderResult {
   std::vector<std::string> files{};
   nlohmann::json words{};  ///< of one of ours: its report
@@ -27,7 +27,7 @@ class RecorderProcess {
   virtual void end() = 0;
   virtual RecorderResult result(std::int64_t until, const Look& look) = 0;
   [[nodiscard]] virtual int pid() const = 0;
-  /// Who makes the messages; nullptr: the sensors that publish through Cardan.
+  /// The maker of the messages; nullptr: the sensors that publish through Cardan.
   [[nodiscard]] virtual Actor* sensors() { return nullptr; }
 };
 

@@ -11,7 +11,7 @@
 
 namespace cardan::bench::recording {
 
-/// What goes into the report beside the rows.
+/// The parts of the report besides the rows.
 struct RecordCircumstances {
   Host host{};
   std::string file_system{};

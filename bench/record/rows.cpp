@@ -157,7 +157,7 @@ Json to_json(const Row& row) {
         number(row.median_of([](const RunFigures& r) { return static_cast<double>(r.file_bytes) / kMega; }));
     out["rate_mb_s"] = number(row.median_of([](const RunFigures& r) { return r.bytes_per_second() / kMega; }));
     out["rate_mb_s_by_run"] = by_run(row, [](const RunFigures& r) { return r.bytes_per_second() / kMega; });
-    // Beside a task or a pipeline the recording's CPU time is not told from theirs.
+    // With a task or a pipeline the recording's CPU time is not told from theirs.
     if (row.part != Part::Task && row.part != Part::Bystander && row.part != Part::Pipeline)
       out["cpu_s_per_gb"] = number(row.median_of([](const RunFigures& r) { return r.cpu_s_per_gb(); }));
   }

@@ -15,14 +15,14 @@
 
 namespace cardan::bench::recording {
 
-/// What is measured; the numbers are SPEED's figures.
+/// The measured parts; the numbers are SPEED's figures.
 enum class Part : std::uint8_t {
   Rate,       ///< how fast the disk can be filled
   Phases,     ///< Fig. 7: where a message's time goes
   Cameras,    ///< Fig. 8: cameras on one topic
   Mix,        ///< Fig. 9: eight cameras and all other sensors
-  Task,       ///< Fig. 10: a task of 10 ms beside recording
-  Bystander,  ///< a camera's publisher and another reader, beside recording
+  Task,       ///< Fig. 10: a task of 10 ms during recording
+  Bystander,  ///< a camera's publisher and another reader, during recording
   Pipeline,   ///< Fig. 11: from sensor to actuator
 };
 inline constexpr int kParts = 7;
@@ -52,7 +52,7 @@ inline constexpr double kWholeShare = 0.999;
 /// … if the sensors were not kept from making more than this share of them.
 inline constexpr double kMostSkipped = 0.01;
 
-/// What one run gave.
+/// The results of one run.
 struct RunFigures {
   std::uint64_t made = 0;      ///< messages that the sensors made
   std::uint64_t skipped = 0;   ///< beats that they were late for by a whole period; not made

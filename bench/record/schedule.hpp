@@ -8,7 +8,7 @@ namespace cardan::bench::recording {
 
 /// When a producer makes its messages.
 enum class Schedule : std::uint8_t {
-  /// At start + n × period. Who is late by whole periods skips them, as a camera does.
+  /// At start + n × period. A producer that is late by whole periods skips them, as a camera does.
   Absolute,
   /// As rosbag2_performance_benchmarking: the message, then a sleep of 1000 / rate milliseconds, cut to whole ones. So
   /// 36 Hz become 37.04 less what making a message takes, and the beats drift.

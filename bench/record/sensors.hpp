@@ -30,12 +30,12 @@ using Sensors = std::vector<SensorGroup>;
 inline constexpr std::size_t kCameraBytes = 5'529'600;  ///< SPEED's Table II: 1280 × 960, HDR, 36 Hz
 inline constexpr double kCameraHz = 36;
 
-/// So many cameras that publish on one topic (SPEED's Fig. 8).
+/// This many cameras that publish on one topic (SPEED's Fig. 8).
 [[nodiscard]] Sensors cameras(std::uint32_t count);
 /// Cameras with all other sensors of SPEED's Table II in the numbers of its Fig. 9, one topic for each kind: 1 main
 /// LiDAR, 4 secondary ones, 5 radars, 1 GPS, 1 IMU, 12 ultrasonic sensors.
 [[nodiscard]] Sensors all_sensors(std::uint32_t camera_count);
-/// For SPEED's Fig. 11: what the pipeline reads, a front camera, a LiDAR, GPS and IMU at their rates, and so many
+/// For SPEED's Fig. 11: the pipeline's input, a front camera, a LiDAR, GPS and IMU at their rates, and this many
 /// cameras that are only recorded (last).
 [[nodiscard]] Sensors pipeline_sensors(std::uint32_t camera_count);
 

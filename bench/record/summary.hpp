@@ -14,7 +14,7 @@ namespace cardan::bench::recording {
 /// with. Ratios to `rosbag2` are to the better of its rows, those of one round's neighbours (median over the rounds).
 struct RecordSummary {
   std::optional<double> rate_vs_fio{};              ///< of fio's rate with io_uring and O_DIRECT
-  std::optional<double> rosbag2_vs_fio_buffered{};  ///< that the peer is no straw man
+  std::optional<double> rosbag2_vs_fio_buffered{};  ///< that the peer is not a straw man
   std::optional<double> cameras{};                  ///< most that were recorded to 99.9 %
   std::optional<double> cameras_disk{};             ///< that fit into fio's rate
   std::optional<double> cameras_vs_rosbag2{};
@@ -31,7 +31,7 @@ struct RecordSummary {
 [[nodiscard]] RecordSummary summarize_rows(const Rows& rows);
 [[nodiscard]] nlohmann::ordered_json to_json(const RecordSummary& summary);
 
-/// A figure beside its target.
+/// A figure with its target.
 struct Verdict {
   std::string what{}, wanted{}, found{};
   std::optional<bool> reached{};  ///< absent: not measured

@@ -176,7 +176,7 @@ TEST(RecordReport, SaysWhatItMeasured) {
   EXPECT_EQ(phase["stolen"], true);
   EXPECT_EQ(phase["mode"], "direct, io_uring");
   EXPECT_EQ(phase["lost_by_cause"], (nlohmann::ordered_json{{"queue full", 3}}));
-  EXPECT_TRUE(phase["time_ms"]["encoding"].is_null()) << "what nobody told is no zero";
+  EXPECT_TRUE(phase["time_ms"]["encoding"].is_null()) << "an unknown value is not a zero";
   EXPECT_DOUBLE_EQ(phase["path_ms"]["p50"], 1.5);
   EXPECT_FALSE(json["rows"][1].contains("share")) << "fio records no messages";
   EXPECT_TRUE(json["summary"].contains("rate_vs_fio"));

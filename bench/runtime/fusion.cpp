@@ -97,7 +97,7 @@ class FusionPublisher : public Component {
       loan->number = n;
       loan->sent_ns = sent_ns;
       (void)loan->data.try_resize_for_overwrite(kFusionBytes);
-      // From 1, since a stamp of 0 is none.
+      // From 1, since a stamp of 0 means no stamp.
       loan.set_source_time(static_cast<std::int64_t>((n * (kBeatHz / kFusionRates[channel_]) + 1) *
                                                      (std::uint64_t{1'000'000'000} / kBeatHz)));
       out_.publish(std::move(loan));

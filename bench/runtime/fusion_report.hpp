@@ -47,7 +47,7 @@ class FusionReport {
                  const std::function<void(const std::string&)>& tell);
 
   [[nodiscard]] const std::vector<FusionRow>& all() const noexcept { return rows_; }
-  [[nodiscard]] bool lost() const noexcept;  ///< before the fusion: what a policy drops is none
+  [[nodiscard]] bool lost() const noexcept;  ///< before the fusion: samples that a policy drops do not count
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::vector<nlohmann::ordered_json> rows() const;
   /// The same in the form of all results.

@@ -31,7 +31,7 @@ RuntimeBenchOptions short_runs() {
 double period_us(std::size_t channel) { return 1e6 / kFusionRates[channel]; }
 double phase_us(std::size_t channel) { return kPhases[channel] * period_us(channel); }
 
-/// What the schedule alone makes of each channel's median, if publishing and fusing took no time.
+/// The effect of the schedule alone on each channel's median, if publishing and fusing took no time.
 std::array<double, kFusionChannels> scheduled_medians(FusionWay way) {
   std::array<double, kFusionChannels> medians{};
   double last = 0;

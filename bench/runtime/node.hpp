@@ -9,7 +9,7 @@
 
 namespace cardan::bench {
 
-/// What the nodes of the system's benchmark send each other.
+/// The messages between the nodes of the system's benchmark.
 struct NodeFrame {
   std::uint64_t number = 0;
   shm::vector<std::uint8_t> data;

@@ -178,7 +178,7 @@ RuntimeBenchOptions options_of(const RuntimeArguments& a, const std::vector<int>
   if (a.runs != 0) o.runs = static_cast<std::uint32_t>(std::clamp(a.runs, 1, 1000));
   if (a.frames != 0) o.frames = static_cast<std::uint32_t>(std::clamp(a.frames, 20, 1'000'000));
   o.warmup = std::max(10U, o.frames / 10);
-  // 3 s beside 1000 frames; a first look has half of it. Less than a second has too few sets.
+  // 3 s for 1000 frames; a first look has half of it. Less than a second has too few sets.
   o.fusion_cycles = std::max(10U, o.frames * (a.quick ? 15 : 30) / 1000);
   for (const std::string& word : split(a.sizes.empty() ? (a.quick ? "4M" : "32K,256K,1M,4M") : a.sizes))
     o.cells.push_back({parse_size(word), 1, true});

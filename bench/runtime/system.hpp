@@ -9,7 +9,7 @@
 
 namespace cardan::bench {
 
-/// What a big configuration costs before it does anything.
+/// The cost of a big configuration before it does anything.
 struct StartFigures {
   int processes = 10, components = 200, topics = 500;
   double ready_ms = 0;             ///< from starting the first process to the last one's being ready
@@ -17,7 +17,7 @@ struct StartFigures {
   double looking_cpu_percent = 0;  ///< the same while somebody asks for all statistics once a second
 };
 
-/// What follows when one of five processes is killed while frames flow between all.
+/// The consequences when one of five processes is killed while frames flow between all.
 struct CrashFigures {
   std::vector<double> noticed_ms;    ///< from the signal to the launcher's knowing it
   std::vector<double> again_ms;      ///< from the signal to running again

@@ -8,7 +8,7 @@
 
 namespace cardan::bench {
 
-/// What moves frames between the components (or threads) of one process.
+/// A carrier of frames between the components (or threads) of one process.
 enum class RuntimePeer : std::uint8_t {
   Handover,  ///< two pinned threads, a queue with a mutex and a condition variable each way: the least that C++ offers
   Pointer,   ///< Cardan components, an object of any C++ type by its pointer

@@ -14,7 +14,7 @@
 
 namespace cardan::bench {
 
-/// Anonymous shared memory that goes with its last user: nothing is left behind, however the bench ends.
+/// Anonymous shared memory that goes with its last user: nothing remains, however the bench ends.
 Fd make_memory(const char* name, std::size_t bytes);
 
 /// A shared mapping with every page present, so that no page fault falls into a measurement.
@@ -64,7 +64,7 @@ struct Stamps {
   std::int64_t handing_ns = 0;  ///< publisher: time in the peer's loan and publish
 };
 
-/// What the roles of a run do: the rows' frames, or a single operation of Cardan.
+/// The work of the roles of a run: the rows' frames, or a single operation of Cardan.
 enum class Task : std::uint32_t {
   Frames,
   HandOver,  ///< loan + publish, hot, `endpoints` subscribers polling and taking every message
@@ -74,7 +74,7 @@ enum class Task : std::uint32_t {
   Discover,  ///< `endpoints` topics of one process, listed and then subscribed to by another
 };
 
-/// What one run does, the start signal, and everything that the roles measure. The harness makes it before the run;
+/// The work of one run, the start signal, and everything that the roles measure. The harness makes it before the run;
 /// the roles touch one line of their own in it per message.
 struct alignas(64) AreaHeader {
   Contender contender;

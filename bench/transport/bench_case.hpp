@@ -59,7 +59,7 @@ class TransportBench : public testing::Test {
     EXPECT_EQ(::waitpid(pid, &status, 0), pid);
     Ended ended{WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content_of(folder_ / "out"),
                 content_of(folder_ / "err")};
-    EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << "the bench left something behind";
+    EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << "the bench did not remove something";
     return ended;
   }
 

@@ -9,8 +9,8 @@
 
 namespace cardan::bench {
 
-/// What surrounds the frames of a cell: the reader's work, other programs, priorities, a limit of CPU time. It lies in
-/// shared memory. By default there is nothing.
+/// The surroundings of the frames of a cell: the reader's work, other programs, priorities, a limit of CPU time. It
+/// lies in shared memory. By default there is nothing.
 struct Conditions {
   double work_ms = 0;              ///< CPU time that a reader computes for after it read a frame
   std::uint32_t load_threads = 0;  ///< threads of another program on each CPU that the roles use
@@ -32,8 +32,8 @@ void become_real_time();
 /// Why `conditions` cannot be had by this process on this computer; empty: they can.
 std::string why_not(const Conditions& conditions);
 
-/// Another program beside the roles: a process on each CPU. Its threads together compute for a share of periods of 5 to
-/// 15 ms. It goes with this object, and with the process that made it. Not thread-safe.
+/// Another program besides the roles: a process on each CPU. Its threads together compute for a share of periods of 5
+/// to 15 ms. It goes with this object, and with the process that made it. Not thread-safe.
 class BackgroundLoad {
  public:
   /// Does nothing if the conditions have no load. Throws cardan::Error: no process can be started.

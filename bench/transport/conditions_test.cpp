@@ -137,7 +137,7 @@ TEST_F(BenchUnderConditions, ABudgetLimitsTheRolesOrIsLeftOutInWords) {
     for (const auto& entry : fs::directory_iterator(root, none)) {
       const std::string name = entry.path().filename().string();
       if (name.rfind("cardan-bench-", 0) != 0) continue;
-      EXPECT_EQ(::kill(std::stoi(name.substr(13)), 0), 0) << name << " was left behind";  // another bench may run
+      EXPECT_EQ(::kill(std::stoi(name.substr(13)), 0), 0) << name << " was not ended";  // another bench may run
     }
   }
 }

@@ -13,7 +13,7 @@
 namespace cardan::bench {
 namespace {
 
-// The first line of a file, or what stands for "the system does not say".
+// The first line of a file, or the text for "the system does not say".
 std::string first_line(const char* path, const std::string& otherwise) {
   std::ifstream in(path);
   std::string line;

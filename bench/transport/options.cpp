@@ -58,7 +58,8 @@ std::vector<Wait> parse_waits(const std::string& text) {
     const auto all = {Wait::Block, Wait::Spin, Wait::Prewake, Wait::Soon, Wait::Anticipate};
     const auto found = std::find_if(all.begin(), all.end(), [&](Wait w) { return name_of(w) == word; });
     if (found == all.end()) {
-      refuse(fmt::format("--waits: `{}` is no way of waiting", word), "use some of block,spin,prewake,soon,anticipate");
+      refuse(fmt::format("--waits: unknown wait strategy `{}`", word),
+             "use some of block,spin,prewake,soon,anticipate");
     }
     waits.push_back(*found);
   }
@@ -89,7 +90,7 @@ std::vector<int> parse_cpus(const std::string& text, const std::vector<int>& all
   for (const auto& word : split(text)) {
     const auto number = to_number(word);
     if (!number || *number > 1 << 16)
-      refuse(fmt::format("--reader-cpus: `{}` is no CPU", word), "use numbers such as 1,2,3");
+      refuse(fmt::format("--reader-cpus: `{}` is not a CPU", word), "use numbers such as 1,2,3");
     const int cpu = static_cast<int>(*number);
     if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
       refuse(fmt::format("--reader-cpus: this process may not use CPU {}", cpu),
@@ -304,12 +305,12 @@ std::size_t parse_size(std::string_view word) {
   std::size_t product = 1;
   const auto factors = split(word, '*');
   if (factors.empty() || word.front() == '*' || word.back() == '*')
-    refuse(fmt::format("--sizes: `{}` is no size", word), remedy);
+    refuse(fmt::format("--sizes: `{}` is not a size", word), remedy);
   for (const auto& factor : factors) {
     const auto digits = std::min(factor.find_first_not_of("0123456789"), factor.size());
     const auto number = to_number(std::string_view(factor).substr(0, digits));
     const auto unit = unit_of(std::string_view(factor).substr(digits));
-    if (!number || !unit || *number == 0) refuse(fmt::format("--sizes: `{}` is no size", word), remedy);
+    if (!number || !unit || *number == 0) refuse(fmt::format("--sizes: `{}` is not a size", word), remedy);
     if (*number > kLargestPayload || product > kLargestPayload / (*number) / (*unit)) {
       refuse(fmt::format("--sizes: {} is more than 1 GiB", word), remedy);
     }

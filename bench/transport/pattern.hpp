@@ -6,7 +6,7 @@
 
 namespace cardan::bench {
 
-/// Who sent a frame and which one it is: the first word of every payload.
+/// The sender and the number of a frame: the first word of every payload.
 struct FrameId {
   std::uint32_t publisher = 0;  ///< from 0, below 65536
   std::uint64_t number = 0;     ///< from 1, below 2^48

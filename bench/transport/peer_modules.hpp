@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers that need another middleware's library are modules in a folder beside the program, which `make bench-peers`
+// Peers that need another middleware's library are modules in a folder next to the program, which `make bench-peers`
 // builds from bench/transport/peers/others. So a process of the bench has only the library of the peer that it plays.
 #pragma once
 

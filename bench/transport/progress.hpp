@@ -14,7 +14,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// What starts now (terminal only).
+  /// The next step (terminal only).
   void now(const std::string& words);
   /// Something worth keeping on the screen.
   void line(const std::string& words);

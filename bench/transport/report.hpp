@@ -25,7 +25,7 @@ struct Figure {
 };
 inline constexpr const char* kPingPongName = "ping_pong_round_trip";  ///< of the figure that is the machine's
 
-/// What goes into the report beside the rows.
+/// The parts of the report besides the rows.
 struct Circumstances {
   Host host;
   double steal_percent = 0;  ///< over the whole bench

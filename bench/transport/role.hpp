@@ -111,7 +111,7 @@ void publish_frames(const Area& area, std::uint32_t publisher, Writer& out) {
       if (n > cell.warmup) ++slot.messages;
     }
     if (n == cell.warmup) window = {};
-    // Who is late skips beats as a camera does: no burst afterwards.
+    // A late publisher skips beats as a camera does: no burst afterwards.
     beat += period;
     if (const std::int64_t now = now_ns(); now > beat) beat += (now - beat) / period * period;
   }

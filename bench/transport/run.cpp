@@ -170,7 +170,7 @@ void evaluate_publication(const Area& area, std::uint32_t publisher, std::uint32
   }
 }
 
-/// What the roles of one side used together.
+/// The CPU time of one side's roles together.
 struct SideSums {
   std::int64_t cpu_ns = 0, wall_ns = 0, reading_ns = 0;
   std::uint64_t messages = 0, torn = 0, refused = 0;

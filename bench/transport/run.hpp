@@ -12,7 +12,7 @@
 
 namespace cardan::bench {
 
-/// What one run of one contender in one cell gave; latencies in µs, of the frames after the discarded ones.
+/// The results of one run of one contender in one cell; latencies in µs, of the frames after the discarded ones.
 struct RunResult {
   std::vector<double> transport_us;   ///< per publication and reader: just before publish → in hand
   std::vector<double> end_to_end_us;  ///< per publication and reader: before filling → every byte read

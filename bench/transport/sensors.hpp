@@ -33,7 +33,7 @@ inline constexpr std::array kSensors{
 
 /// "imu,cv,…", all of them.
 std::string names_of_sensors();
-/// Null: there is none of that name.
+/// Null: nothing has that name.
 const Sensor* find_sensor(std::string_view name) noexcept;
 
 }  // namespace cardan::bench

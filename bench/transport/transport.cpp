@@ -74,7 +74,7 @@ class Bench {
     if (kind.start_companion == nullptr) return;
     try {
       companions_.push_back(kind.start_companion(run_directory_.path()));
-    } catch (const Error& e) {  // its runs will say that they were not ready; the others go on
+    } catch (const Error& e) {  // its runs will say that they were not ready; the others continue
       circumstances_.failures.push_back(fmt::format("{}: {}", name_of(peer), e.what()));
       progress_.line(circumstances_.failures.back());
     }

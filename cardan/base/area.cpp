@@ -72,8 +72,8 @@ void place(std::byte* data, std::size_t bytes, const Placement& placement) {
           "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or set huge_pages = false");
     ::madvise(data, bytes, MADV_HUGEPAGE);
   }
-  // Whoever maps the memory can set where its pages shall come from, a reader too. What is committed now is the owner's
-  // to say. The kernel leaves out a policy that the mapping has already, so another one comes first.
+  // Any process that maps the memory can set where its pages shall come from, a reader too. What is committed now is
+  // the owner's to say. The kernel leaves out a policy that the mapping has already, so another one comes first.
   if (placement.numa_node < 0)
     for (const int mode : {MPOL_LOCAL, MPOL_DEFAULT}) ::syscall(SYS_mbind, data, bytes, mode, nullptr, 0, 0);
   if (placement.numa_node >= 0) {
@@ -166,11 +166,11 @@ std::size_t checked_area_size(const Fd& fd) {
   struct statfs fs{};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   if (::fstatfs(fd.get(), &fs) != 0 || static_cast<unsigned long>(fs.f_type) != TMPFS_MAGIC)
-    throw Error(ErrorCode::Incompatible, "the peer handed over something that is no shared memory of the ordinary kind",
-                "it is no Cardan process, or a hostile one");
+    throw Error(ErrorCode::Incompatible, "the peer handed over something that is not ordinary shared memory",
+                "it is not a Cardan process, or a hostile one");
   if (seals < 0 || (seals & kSeals) != kSeals)
     throw Error(ErrorCode::Incompatible, "the peer handed over memory that is not sealed",
-                "it is no Cardan process, or a hostile one");
+                "it is not a Cardan process, or a hostile one");
   // Not fstat(): since Linux 6.12 it waits while the owner allocates, which an owner can do for long.
   const off_t bytes = ::lseek(fd.get(), 0, SEEK_END);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
@@ -181,7 +181,7 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
   if (bytes != expected_bytes || bytes == 0)
     throw Error(ErrorCode::Incompatible,
                 fmt::format("the peer handed over {} bytes of memory instead of {}", bytes, expected_bytes),
-                "it is no Cardan process, or a hostile one");
+                "it is not a Cardan process, or a hostile one");
   void* data = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) throw failed(fmt::format("cannot map {} bytes of a peer's memory", bytes), errno);
   keep_private(static_cast<std::byte*>(data), bytes);
@@ -190,7 +190,7 @@ Mapping map_read_only(const Fd& fd, std::size_t expected_bytes) {
 
 bool is_backed(int fd, std::size_t offset, std::size_t bytes) noexcept {
   if (bytes == 0) return true;
-  // What is swapped out counts as data. The end of the file counts as a hole.
+  // Swapped-out pages count as data. The end of the file counts as a hole.
   const off_t hole = ::lseek(fd, static_cast<off_t>(offset), SEEK_HOLE);
   return hole >= 0 && static_cast<std::size_t>(hole) > offset && static_cast<std::size_t>(hole) - offset >= bytes;
 }

@@ -68,7 +68,7 @@ class Area {
 /// Set-up only.
 Mapping map_read_only(const Fd& fd, std::size_t expected_bytes);
 
-/// Size in bytes of the area behind `fd`, checked as in map_read_only.
+/// Size in bytes of the area of `fd`, checked as in map_read_only.
 std::size_t checked_area_size(const Fd& fd);
 
 /// Whether all of [offset, offset + bytes) of the area `fd` is backed by memory, so that reading it allocates nothing.

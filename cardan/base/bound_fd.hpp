@@ -26,7 +26,7 @@ Fd make_bound(F&& open) noexcept {
   return making.bind(open());
 }
 
-/// A descriptor that stands for this process: a connection, an area, a helper's epoll. It is closed in a child of
+/// A descriptor that represents this process: a connection, an area, a helper's epoll. It is closed in a child of
 /// fork() (pthread_atfork). Otherwise peers would not see this process die, and memory would outlive it.
 /// Not thread safe; takes a mutex briefly.
 class BoundFd {

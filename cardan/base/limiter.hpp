@@ -12,7 +12,7 @@
 
 namespace cardan::detail {
 
-/// What is counted: a kind of event and the user that caused it. Each such pair has a share of its own.
+/// The key of a count: a kind of event and the user that caused it. Each such pair has a share of its own.
 struct Cause {
   const char* what;
   uid_t uid;
@@ -37,9 +37,9 @@ class Limiter {
     uid_t uid;  ///< kSeveral: of several users
     std::uint64_t count;
   };
-  /// What was left out in windows that have ended. Their windows start anew.
+  /// What was left out in windows that have ended. Their windows start again.
   std::vector<LeftOut> ended(std::int64_t now);
-  /// The end of the next window in which something was left out; 0: there is none.
+  /// The end of the next window in which something was left out; 0: no such window.
   [[nodiscard]] std::int64_t next_end() const;
 
  private:

@@ -15,7 +15,7 @@ namespace cardan {
 [[nodiscard]] Fd open_output(const std::string& path);
 
 /// Throws as open_output() if the name is that of another user's file, pipe or link; opens nothing. A folder may be
-/// another user's, who then can read and remove what is in it.
+/// another user's, which then can read and remove what is in it.
 void refuse_output_of_others(const std::string& path);
 
 /// Makes the folder for outputs, and those above it. Throws Error as refuse_output_of_others(), and (System): it cannot

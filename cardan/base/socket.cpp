@@ -25,7 +25,7 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The id that stands for all ids that our user namespace does not map. The initial namespace maps all, and then there
+/// The id of all ids that our user namespace does not map. The initial namespace maps all, and then there
 /// is none; a container's often maps 65,536.
 class Overflow {
  public:
@@ -72,7 +72,7 @@ sockaddr_un address_of(int fd, const char* name = "") noexcept {
   return address;
 }
 
-/// Anyone who may see the run directory may knock; who gets in is decided in the handshake. Not by path: what carries
+/// Any process that may see the run directory may knock; the handshake decides which gets in. Not by path: what carries
 /// the name now could be something else.
 bool open_to_all(int folder, const char* name) noexcept {
   const Fd made(::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));

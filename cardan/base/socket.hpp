@@ -15,7 +15,7 @@ namespace cardan::socket {
 
 inline constexpr std::size_t kMaxMessage = 64 * 1024;
 inline constexpr std::size_t kMaxFds = 8;
-/// Stands for a user or group that our user namespace does not map. The kernel reports each of them as its overflow id
+/// The id of a user or group that our user namespace does not map. The kernel reports each of them as its overflow id
 /// (65534). This interface reports kUnmapped instead, which equals no real user: 65534 may be a real one.
 inline constexpr uid_t kUnmapped = static_cast<uid_t>(-1);
 /// Converts a user id of the kernel (SO_PEERCRED, stat): the overflow id becomes kUnmapped if our user namespace does
@@ -50,7 +50,7 @@ Fd listen_in(int folder, const std::string& name, const std::string& shown);
 /// Connects without blocking. Empty: nobody listens, and `error` has the reason: ECONNREFUSED means stale, EAGAIN too
 /// busy now, ENOTSOCK that the name does not belong to a socket. Does not follow a link.
 Fd connect_to(const std::string& path, int& error) noexcept;
-/// The same to the socket that the O_PATH descriptor `name` stands for, so that the connection goes to the examined
+/// The same to the socket of the O_PATH descriptor `name`, so that the connection goes to the examined
 /// file.
 Fd connect_to(int name, int& error) noexcept;
 

@@ -20,7 +20,7 @@ namespace {
 
 std::int64_t ns(const timespec& t) noexcept { return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec; }
 
-/// What is wrong with it, and what to do about it.
+/// A problem and its remedy.
 struct Fault {
   std::string what;
   std::string remedy;

@@ -24,7 +24,7 @@ struct FileState {
   [[nodiscard]] bool is_settled() const noexcept;
 };
 
-/// A file that decides something and may stand in a folder that others can write. It must be a regular file, not a
+/// A file that decides something and may be in a folder that others can write. It must be a regular file, not a
 /// link, owned by root or this user, not writable by others, and at most `max_bytes` long.
 /// Set-up and helper thread. Never blocks (a FIFO would).
 class TrustedFile {

@@ -8,7 +8,7 @@
 #include "cardan/base/atomic.hpp"
 
 /// After a sleep, or after a frame of megabytes has gone through the caches, each first touch of a line or page waits
-/// for memory, one after the other. Requested all at once they cost little more than one (docs/benchmarking.md).
+/// for memory, one after the other. Requested all at once they cost little more than one (docs/benchmark-results.md).
 /// Functions with one of these two attributes lie side by side in a section of their own, which can be prefetched as
 /// well.
 #define CARDAN_PUBLISH_PATH __attribute__((section("cardan_publish_path")))

@@ -18,7 +18,7 @@ class Bridge {
   virtual ~Bridge() = default;
 
   /// Carries what there is, and waits for more, at most `timeout` or until a stop is requested. Throws Error when it
-  /// cannot go on.
+  /// cannot continue.
   virtual void turn(std::chrono::nanoseconds timeout) = 0;
   /// Called once, before the last topics().
   virtual void finish() {}
@@ -27,9 +27,9 @@ class Bridge {
   [[nodiscard]] virtual std::vector<TopicReport> topics() const = 0;
   /// One line: its network and the peers on it, as "DDS domain 0, 3 participants".
   [[nodiscard]] virtual std::string title() const = 0;
-  /// Who else reads what leaves, in a sentence that is said at the start. Empty: nobody but this user.
+  /// The others that read what leaves, in a sentence that is said at the start. Empty: nobody but this user.
   [[nodiscard]] virtual std::string readers() const { return {}; }
-  /// What a user should know or change, each in a sentence.
+  /// Notes for the user, each in a sentence.
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
 };
 

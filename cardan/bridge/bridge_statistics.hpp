@@ -23,7 +23,7 @@ struct BridgedTopic {
   std::uint64_t carried = 0, bytes = 0, thinned = 0, lost = 0, refused = 0;
 };
 
-/// What a bridge publishes about itself once a second.
+/// A bridge's report on itself, published once a second.
 struct BridgeStatistics {
   std::int64_t stamp = 0;            ///< nanoseconds since 1970
   FixedString<60> network{};         ///< as "dds:0"

@@ -36,7 +36,7 @@ class Catalogue : private detail::TopicWatchListener {
     LocalTopic topic{};
     const TopicRule* rule = nullptr;
   };
-  /// What has changed since the last call, in order. Empties fd().
+  /// The changes since the last call, in order. Empties fd().
   [[nodiscard]] std::vector<Change> changes();
   /// Hands each of them to `take`. What it throws for is handed out again by the next call, with all that comes behind
   /// it: a change that is forgotten comes never again.

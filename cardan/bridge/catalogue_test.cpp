@@ -20,7 +20,7 @@ namespace {
 
 class CatalogueTest : public test::OwnRunDirectory {
  protected:
-  /// The next change; the test hangs until its time-out if there is none.
+  /// The next change; without one the test hangs until its time-out.
   static Catalogue::Change next(Catalogue& catalogue) {
     static std::vector<Catalogue::Change> waiting;
     while (waiting.empty()) {

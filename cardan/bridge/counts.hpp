@@ -6,7 +6,7 @@
 
 namespace cardan::bridge {
 
-/// What a bridge did with the messages of one topic in one direction, since it started.
+/// A bridge's counts of the messages of one topic in one direction, since it started.
 struct TopicCounts {
   std::uint64_t carried = 0;  ///< messages that reached the other side's library, or this computer's subscribers
   std::uint64_t bytes = 0;    ///< of those, as CDR

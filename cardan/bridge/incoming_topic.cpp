@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kDepthOfLarge = 2;
 constexpr std::size_t kMostUsual = 16U << 20U;  ///< bytes that the messages of a depth that no rule names take at most
-/// Elements may be larger in memory than on the wire. What a sender can make us commit is bounded all the same.
+/// Elements may be larger in memory than on the wire. The memory that a sender can make us commit is bounded all the
+/// same.
 constexpr std::size_t kMostGrowth = 4;
 /// Orders to this computer's programs are messages there. Whatever the rules say, nobody on a network gives them.
 constexpr std::string_view kCardansOwn = "/cardan/";

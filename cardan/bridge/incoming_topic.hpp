@@ -17,8 +17,8 @@
 
 namespace cardan::bridge {
 
-/// What the publishers of all topics that come in may occupy together: rules may let in names without end, each with
-/// its largest message. Any thread; no function blocks.
+/// The memory that the publishers of all incoming topics may occupy together: rules may let in names without end, each
+/// with its largest message. Any thread; no function blocks.
 class IncomingMemory {
  public:
   explicit IncomingMemory(std::uint64_t most_bytes) noexcept : most_(most_bytes) {}

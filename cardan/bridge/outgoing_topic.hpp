@@ -58,7 +58,7 @@ class OutgoingTopic {
   /// When the next frame may leave (`max_hz`; steady clock, ns). Before that next() returns null, and fd() need not be
   /// looked at: what is not taken is not copied either.
   [[nodiscard]] std::int64_t due_ns() const noexcept { return due_ns_; }
-  /// The next frame, or null: there is none, it is too early, or all `holds` are in use. `now`: steady clock, ns.
+  /// The next frame, or null: no frame, it is too early, or all `holds` are in use. `now`: steady clock, ns.
   [[nodiscard]] FramePtr next(std::int64_t now);
 
   /// The frame was handed on, or not. The bridge calls one of them for each frame.

@@ -25,7 +25,7 @@ struct TopicRule {
   std::string rename{};
   /// Put before the name on the other side: "/vehicle1" makes "/vehicle1/camera/front" of "/camera/front".
   std::string name_space{};
-  /// The most messages a second. What comes faster is left out before anything is copied. 0: all.
+  /// The most messages a second. Further ones are left out before anything is copied. 0: all.
   double max_hz = 0;
   /// Whether a message is sent again until it has arrived. Empty: what suits the bridge.
   std::optional<bool> reliable{};
@@ -49,15 +49,16 @@ struct DdsRules {
   std::optional<int> domain_id{};  ///< empty: $ROS_DOMAIN_ID, or 0
   /// "localhost", "subnet", "off" or "system"; empty: what ROS 2's variables say, or "localhost".
   std::string discovery{};
-  std::vector<std::string> peers{};    ///< addresses that are asked beside multicast
+  std::vector<std::string> peers{};    ///< addresses that are asked in addition to multicast
   std::string node = "cardan_bridge";  ///< name as a ROS node
   std::string node_namespace = "/";
-  int gid_bytes = 0;                         ///< 24: ROS 2 Humble and older, 16: newer, 0: as others do
-  std::vector<std::string> message_paths{};  ///< folders with <package>/msg/<Type>.msg, beside $AMENT_PREFIX_PATH
-  bool parameters = true;                    ///< components' parameters are the node's, for `ros2 param`
-  bool set_parameters = false;               ///< and may be set there
-  bool rosout = true;                        ///< the log of `cardan run` goes to /rosout
-  bool diagnostics = true;                   ///< components' and processes' statistics go to /diagnostics
+  int gid_bytes = 0;  ///< 24: ROS 2 Humble and older, 16: newer, 0: as others do
+  std::vector<std::string>
+      message_paths{};          ///< folders with <package>/msg/<Type>.msg, in addition to $AMENT_PREFIX_PATH
+  bool parameters = true;       ///< components' parameters are the node's, for `ros2 param`
+  bool set_parameters = false;  ///< and may be set there
+  bool rosout = true;           ///< the log of `cardan run` goes to /rosout
+  bool diagnostics = true;      ///< components' and processes' statistics go to /diagnostics
   bool operator==(const DdsRules&) const = default;
 };
 
@@ -68,8 +69,8 @@ struct FoxgloveRules {
   std::string address = "127.0.0.1";
   int port = kFoxglovePort;
   std::uint32_t max_clients = 16;
-  std::vector<std::string> origins{};  ///< pages that may connect, beside the server's own; "*": all
-  std::vector<std::string> hosts{};    ///< names under which browsers may ask for the page, beside localhost
+  std::vector<std::string> origins{};  ///< pages that may connect, in addition to the server's own; "*": all
+  std::vector<std::string> hosts{};    ///< names under which browsers may ask for the page, in addition to localhost
   bool set_parameters = false;         ///< clients may set parameters of components
   bool operator==(const FoxgloveRules&) const = default;
 };
@@ -86,7 +87,7 @@ struct ZenohRules {
   bool operator==(const ZenohRules&) const = default;
 };
 
-/// What a bridge does: one file for bridges of all kinds, each reads its own section.
+/// The rules of a bridge: one file for bridges of all kinds, each reads its own section.
 struct Rules {
   std::string domain{};  ///< Cardan's; empty: $CARDAN_DOMAIN, or "default"
   /// The name of the network on the other side, for the loop guard (PublisherOptions::via). Empty: the bridge's own,

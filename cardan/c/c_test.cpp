@@ -228,7 +228,7 @@ TEST_F(CInterface, OptionsOfAnOlderProgramAreShorter) {
   Publisher<Image> camera{kCamera};
   cardan_subscriber_options old{};
   old.struct_size = offsetof(cardan_subscriber_options, access);
-  old.access = 99;  // what lies behind its struct is not read
+  old.access = 99;  // bytes after its struct are not read
   cardan_subscriber* const in = cardan_subscribe("/camera", &old);
   EXPECT_NE(in, nullptr) << cardan_error();
   old.struct_size = sizeof(old);

@@ -70,7 +70,7 @@ Result guarded(Result failed, F f) noexcept {
 constexpr std::size_t kMostStruct = 4096;
 
 /// As much of the caller's struct as it has. An older program's is shorter; a newer one's is longer, and what this
-/// library does not know must not be asked for. Throws Error: that, or it is none.
+/// library does not know must not be asked for. Throws Error: that, or it is invalid.
 template <class Options>
 Options copy_of(const Options* given) {
   Options options{};

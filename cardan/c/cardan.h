@@ -114,7 +114,7 @@ typedef struct cardan_frame {
 } cardan_frame;
 
 /* 0: `frame` is filled, and valid until the sample is released; fields that only a newer library knows are 0. -1: its
- * struct_size is none. Any thread; never blocks. */
+ * struct_size is unknown. Any thread; never blocks. */
 int cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame);
 /* Lets the publisher use the slot again. NULL is allowed. Any thread; never blocks. */
 void cardan_release(cardan_sample* sample);

@@ -11,7 +11,7 @@
 
 namespace cardan::config {
 
-/// What the computer has.
+/// The resources of the computer.
 struct Machine {
   int cpus = 1;
   std::uint64_t memory_bytes = 0;
@@ -43,13 +43,13 @@ struct DeclaredParameter {
   bool fixed = false;  ///< only a start sets it
 };
 
-/// What else a component's `callbacks` can name: a timer, an input with a name of its own.
+/// Other names for a component's `callbacks`: a timer, an input with a name of its own.
 struct DeclaredCallback {
   std::string component{};
   std::string name{};
 };
 
-/// What the components of a file declared.
+/// The declarations of a file's components.
 struct Declarations {
   std::vector<DeclaredEndpoint> endpoints{};
   std::vector<DeclaredParameter> parameters{};
@@ -60,7 +60,7 @@ struct Declarations {
   std::vector<std::string> unknown{};
 };
 
-/// What the file asks of the computer that it does not have. In the order of the text. Any thread; does not block.
+/// Requirements of the file that the computer does not meet. In the order of the text. Any thread; does not block.
 [[nodiscard]] std::vector<Problem> check_machine(const Configuration& configuration, const Machine& machine);
 
 /// Everything that the text alone cannot tell: check_machine(), and the file against what the components declare (types

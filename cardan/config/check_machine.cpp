@@ -13,7 +13,7 @@ namespace cardan::config {
 namespace {
 
 constexpr std::uint64_t kBytesOfMebibyte = 1024 * 1024;
-// What the kernel leaves to ordinary threads, whatever is asked for (sched_rt_runtime_us).
+// The share that the kernel leaves to ordinary threads, whatever is asked for (sched_rt_runtime_us).
 constexpr double kDeadlineShare = 0.95;
 
 std::string cpus_text(int cpus) { return fmt::format("{} CPU{}", cpus, cpus == 1 ? "" : "s"); }

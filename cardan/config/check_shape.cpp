@@ -139,7 +139,7 @@ class ShapeCheck {
       if (field.kind != Kind::Choice && other != field.choices.end()) {
         if (there)
           add_problem(pointer, place, fmt::format("{} has '{}' and '{}'", subject, *other, field.name),
-                      fmt::format("remove one of them: '{}' stands alone", *other));
+                      fmt::format("remove one of them: '{}' cannot be combined", *other));
       } else if (!there)
         add_problem(pointer, place, fmt::format("{} has no '{}', which it needs", subject, field.name),
                     fmt::format("add \"{}\": {}", field.name, wanted(field)));

@@ -16,7 +16,7 @@ const std::string kImage = "sensor_msgs/msg/Image";
 const std::string kCloud = "sensor_msgs/msg/PointCloud2";
 const std::string kPeople = "cardan_msgs/msg/Detections";
 
-/// What the components of the file declare, with nothing wrong.
+/// The declarations of the file's components, with nothing wrong.
 Declarations street_declarations() {
   Declarations d;
   d.endpoints = {

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// What the kernel takes as deadline parameters (sched_setattr(2), sched_deadline_period_{min,max}_us).
+// The limits of the kernel's deadline parameters (sched_setattr(2), sched_deadline_period_{min,max}_us).
 constexpr microseconds kLeastRuntime{2};
 constexpr microseconds kLeastPeriod{100};
 constexpr microseconds kLongestPeriod{1 << 22};
@@ -233,7 +233,7 @@ class TextCheck {
     const bool needs = policy == Policy::Fifo || policy == Policy::RoundRobin;
     if (needs && !problems_.stands(at + "/priority"))
       problems_.error(at + "/policy", fmt::format("the policy {} of {} has no 'priority'", name_of(policy), subject),
-                      "add \"priority\": 1 to 99; 50 stands above ordinary threads and below the kernel's own");
+                      "add \"priority\": 1 to 99; 50 is above ordinary threads and below the kernel's own");
     else if (needs && priority < 1)
       problems_.error(
           at + "/priority",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fields must be to each other: groups, threads, names, restarts, transitions.
+// The relations of fields: groups, threads, names, restarts, transitions.
 #include <gtest/gtest.h>
 
 #include "cardan/config/street_file_test.hpp"

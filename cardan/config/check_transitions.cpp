@@ -142,7 +142,7 @@ class TransitionCheck {
   void reachable() {
     for (const Transition& t : c_.transitions)
       if (!knows_target(t) || goes_in_a_circle(t)) return;  // reported; its target is not known
-    // What needs no transition: the launcher starts, finds all running, and stops.
+    // These need no transition: the launcher starts, finds all running, and stops.
     std::set<State> reached{State::Starting, State::Running, State::Stopped};
     for (bool more = true; more;) {
       more = false;

@@ -89,7 +89,7 @@ class Composer {
   }
 
  private:
-  /// What a file's variables are instead of what it says.
+  /// Values that replace those of a file's variables.
   struct Given {
     std::map<std::string, std::string> texts{};  ///< by the command line
     Node values{};                               ///< by the include, an object

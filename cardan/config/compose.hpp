@@ -30,9 +30,9 @@ void rename(Composed& part, const std::string& name_space, IncludeLinks& links);
 /// Adds an included file's tree to that of the file that includes it.
 void merge(Node& root, Node part, Place include, const Source& source, std::vector<Problem>& problems);
 
-/// The value behind `name`; null: there is none.
+/// The value of `name`; null: it has none.
 [[nodiscard]] Node* find_part(Node& object, std::string_view name) noexcept;
-/// The object or list behind `name`, which is made if it is not there; null: something else stands there.
+/// The object or list of `name`, which is made if it is not there; null: it has another value.
 [[nodiscard]] Node* part_of(Node& object, std::string_view name, Node::Kind kind, Place place);
 
 }  // namespace cardan::config

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration file says, as plain aggregates. cardan.schema.json tells users what each field means; a unit is
-// part of the field's name there and of its type here. Everything is in the order of the file where order can matter.
+// The contents of a configuration file, as plain aggregates. cardan.schema.json tells users what each field means; a
+// unit is part of the field's name there and of its type here. Everything is in the order of the file where order can
+// matter.
 #pragma once
 
 #include <chrono>
@@ -43,7 +44,7 @@ enum class RestartWhen : std::uint8_t {
 /// State of the whole system. It starts as Starting and ends as Stopped.
 enum class State : std::uint8_t { Starting, Running, Degraded, SafeStop, Stopped };
 
-/// Group of a component that names neither a group nor a thread; it need not stand in the file.
+/// Group of a component that names neither a group nor a thread; the file need not name it.
 inline constexpr std::string_view kDefaultGroup = "main";
 /// Priorities of components and callbacks within their group: 0 (last) to this (first).
 inline constexpr int kMaxPriority = 31;
@@ -59,7 +60,7 @@ struct Thread {
   bool operator==(const Thread&) const = default;
 };
 
-/// What one callback has otherwise than its component.
+/// Settings of one callback that differ from its component's.
 struct Callback {
   std::string name{};              ///< the input's topic as the code names it, or the name that the code gives it
   std::optional<int> priority{};   ///< absent: the component's
@@ -76,7 +77,7 @@ struct Cycle {
   bool operator==(const Cycle&) const = default;
 };
 
-/// What a namespace makes of the names of topics: /image becomes /front/image. Names below /cardan/ stay.
+/// The effect of a namespace on the names of topics: /image becomes /front/image. Names below /cardan/ stay.
 struct Naming {
   std::string prefix{};                        ///< "/front"; "": none
   std::map<std::string, std::string> links{};  ///< name inside → name outside, without the prefix
@@ -186,7 +187,7 @@ struct Process {
   bool operator==(const Process&) const = default;
 };
 
-/// What the file changes of a topic (by its name on the bus); what is absent is as the code has it.
+/// The file's changes of a topic (by its name on the bus); absent options are as the code has them.
 struct TopicSettings {
   std::optional<std::uint32_t> depth{};
   std::optional<bool> reliable{};
@@ -203,7 +204,7 @@ struct TopicSettings {
 /// The options of a topic as the code has them, with what the file changes. Any thread; does not block.
 [[nodiscard]] TopicOptions apply(const TopicSettings& settings, TopicOptions options) noexcept;
 
-/// What the computer must have; the launcher refuses to start without.
+/// Requirements on the computer; the launcher refuses to start without them.
 struct Needs {
   int cpus = 0;
   std::uint64_t memory_bytes = 0;
@@ -238,7 +239,7 @@ struct Transition {
 
 /// Where in the text the parts of a file stand, by JSON pointer. Parts of included files have the pointer that they get
 /// in the whole: a namespace is part of their names.
-/// What an include's `topics` says of names that the included text does not use: only its components can know them.
+/// The names in an include's `topics` that the included text does not use: only its components can know them.
 struct IncludeLinks {
   std::string name_space{};             ///< of the included components, from the first file on; "": none
   Naming naming{};                      ///< that of the include
@@ -281,14 +282,14 @@ struct Configuration {
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
   /// The process that a component belongs to.
   [[nodiscard]] const Process* process_of(std::string_view component) const noexcept;
-  /// The path of the file that names a component: its library is looked for beside it. Any thread; does not block.
+  /// The path of the file that names a component: its library is looked for next to it. Any thread; does not block.
   [[nodiscard]] const std::string& file_of(const Component& component) const noexcept;
   /// The topic's options as the code has them, with what the file changes.
   [[nodiscard]] TopicOptions options_of(const std::string& bus_name, const TopicOptions& code) const;
   bool operator==(const Configuration&) const = default;
 };
 
-/// What composing a configuration may cost; beyond, it is refused with file and line.
+/// Limits of composing a configuration; beyond them, it is refused with file and line.
 inline constexpr int kMaxIncludeDepth = 8;
 inline constexpr std::size_t kMaxIncludes = 64;                           ///< each time that a file is included counts
 inline constexpr std::size_t kMaxVariables = 256;                         ///< of a file
@@ -308,7 +309,7 @@ struct ReadOptions {
 /// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
 /// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Never
 /// throws for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not
-/// have. Comments (// and /* */) are allowed. What only the computer or the components can tell is check()'s. Any
+/// have. Comments (// and /* */) are allowed. Only check() asks the computer and the components. Any
 /// thread; blocks for the file system where it includes others.
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
                                                 std::vector<Problem>& problems, const ReadOptions& options = {});
@@ -343,8 +344,8 @@ struct ReadOptions {
 [[nodiscard]] bool is_empty_list(const Value& value) noexcept;
 /// The elements of a list, or the value alone. Any thread; does not block.
 [[nodiscard]] std::vector<Value> elements_of(const Value& value);
-/// What a value means where one of `like`'s type is needed: a whole number may be a double, and an empty list may be of
-/// any type. Otherwise as it is. Any thread; does not block.
+/// The meaning of a value where one of `like`'s type is needed: a whole number may be a double, and an empty list may
+/// be of any type. Otherwise as it is. Any thread; does not block.
 [[nodiscard]] Value as_type_of(const Value& like, Value value);
 
 }  // namespace cardan::config

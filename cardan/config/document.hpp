@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON text as a tree in which every part knows its place. A reader of our own, because a configuration is written by
-// people: it goes on after an error where it can, sees keys that stand twice, and says what was expected, none of which
-// a general JSON library does.
+// people: it continues after an error where it can, sees keys that occur twice, and says what was expected, none of
+// which a general JSON library does.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ struct Node {
   Kind kind = Kind::Bad;
   Place place{};
   bool boolean = false;
-  bool from_variable = false;  ///< it stands where `${name}` stood
+  bool from_variable = false;  ///< it replaces `${name}`
   std::int64_t integer = 0;
   double number = 0;   ///< also of an Integer
   std::string text{};  ///< of a number: as written
   std::vector<Node> elements;
   std::vector<Member> members;
 
-  /// The first member of that name that is not Bad; null: there is none.
+  /// The first member of that name that is not Bad; null: no such member.
   [[nodiscard]] const Node* find(std::string_view name) const noexcept;
 };
 

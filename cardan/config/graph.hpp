@@ -9,7 +9,7 @@
 
 namespace cardan::config {
 
-/// What the pictures are drawn from.
+/// The data of the pictures.
 struct Graph {
   struct Component {
     std::string name{};

@@ -120,7 +120,7 @@ class Placer {
     }
   }
 
-  /// Processes that share no layer may stand in one row.
+  /// Processes that share no layer may share a row.
   void rows() {
     std::vector<std::vector<const Block*>> rows;
     std::vector<double> heights;

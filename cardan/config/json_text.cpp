@@ -9,7 +9,7 @@
 namespace cardan::config {
 namespace {
 
-/// Bytes of the UTF-8 character at the beginning; 0: it is none.
+/// Bytes of the UTF-8 character at the beginning; 0: it is invalid.
 std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i, unsigned from = 0x80, unsigned to = 0xbf) {
@@ -44,7 +44,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
-/// The four hexadecimal digits at `at`, which moves behind them; false: they are not there.
+/// The four hexadecimal digits at `at`, which moves past them; false: they are not there.
 bool hex4(std::string_view text, std::size_t& at, std::uint32_t& code) {
   if (at + 4 > text.size()) return false;
   const char* const begin = text.data() + at;
@@ -54,7 +54,7 @@ bool hex4(std::string_view text, std::size_t& at, std::uint32_t& code) {
   return true;
 }
 
-/// The escape behind a '\'; false: it is none.
+/// The escape after a '\'; false: it is invalid.
 bool escape(std::string_view text, std::size_t& at, std::string& out) {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";

@@ -14,7 +14,7 @@ struct TextError {
   bool fatal = false;  ///< the end of the string is not known
 };
 
-/// Decodes the string that starts with the '"' at `at`, which moves behind it.
+/// Decodes the string that starts with the '"' at `at`, which moves past it.
 [[nodiscard]] TextError json_text(std::string_view text, std::size_t& at, std::string& out);
 
 [[nodiscard]] bool is_json_number(std::string_view text) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a `when` has left out of a configuration, by its names: transitions forget it.
+// The parts that a `when` has left out of a configuration, by name: transitions forget it.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class LeftOut {
   void add_namespace(const std::string& name_space) { spaces_.insert(name_space); }
   /// Names and namespaces so far: grows with each.
   [[nodiscard]] std::size_t size() const { return names_.size() + spaces_.size(); }
-  /// All names of a file that would be included without its own namespace. What is wrong with the file does not
+  /// All names of a file that would be included without its own namespace. Problems of the file do not
   /// matter: it may also be absent. Bounded as what is included.
   void add_file(const std::string& path, const std::string& name_space);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An included file's tree: its names in a namespace, and its parts beside those of the file that includes it.
+// An included file's tree: its names in a namespace, and its parts next to those of the file that includes it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ bool same_value(const Node& a, const Node& b) noexcept {
   return a.kind == b.kind && a.boolean == b.boolean && a.number == b.number && a.text == b.text;
 }
 
-/// Where the members of an object stand in it, by name: two files with many of them are put together in one pass.
+/// The places of an object's members, by name: two files with many of them are put together in one pass.
 using Index = std::map<std::string, std::size_t, std::less<>>;
 
 Index index_of(const Node& object) {
@@ -118,7 +118,7 @@ class Merging {
     problems_.push_back(source_.problem(pointer, place, Severity::Error, std::move(cause), std::move(remedy)));
   }
 
-  /// What cannot be put together stays in the tree, where check_shape() finds it.
+  /// Parts that cannot be merged stay in the tree, where check_shape() finds it.
   static void left_over(Node& object, Member member) {
     member.duplicate = true;
     object.members.push_back(std::move(member));

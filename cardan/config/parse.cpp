@@ -66,7 +66,7 @@ void read_choice(const Node& node, const char* name, const std::array<std::strin
   if (const Node* n = node.find(name)) out = nth<Enumeration>(names, n->text);
 }
 
-/// Calls `f(name, value, pointer)` for each member of the map behind `name` that is as it should be.
+/// Calls `f(name, value, pointer)` for each member of the map of `name` that is as it should be.
 template <class F>
 void each(const Node& node, const char* name, const std::string& pointer, F f) {
   const Node* n = node.find(name);
@@ -76,7 +76,7 @@ void each(const Node& node, const char* name, const std::string& pointer, F f) {
     if (!m.duplicate && m.value.kind != Node::Kind::Bad) f(m.name, m.value, join(inside, m.name));
 }
 
-/// The texts of a list, or the one text that stands in its place.
+/// The texts of a list, or the one text in its place.
 std::vector<std::string> texts(const Node& node) {
   if (node.kind == Node::Kind::Text) return {node.text};
   std::vector<std::string> all;

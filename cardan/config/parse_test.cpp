@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a valid file says, and every mistake of keys, types and values.
+// The meaning of a valid file, and every mistake of keys, types and values.
 #include <gtest/gtest.h>
 
 #include "cardan/config/python_component.hpp"

@@ -29,7 +29,7 @@ class ProblemList {
   void warning(const std::string& pointer, Place place, std::string cause, std::string remedy) {
     add(pointer, place, Severity::Warning, std::move(cause), std::move(remedy));
   }
-  /// The key is what is wrong, not the value behind it.
+  /// The key is wrong, not its value.
   void error_in_key(const std::string& pointer, std::string cause, std::string remedy) {
     add(pointer, source_.key(pointer), Severity::Error, std::move(cause), std::move(remedy));
   }

@@ -24,7 +24,7 @@ Error cannot(const std::string& file, const std::string& why, const std::string&
   return {ErrorCode::InvalidArgument, "cannot read " + file + ": " + why, remedy};
 }
 
-/// What to do about a file that cannot be opened.
+/// The remedy for a file that cannot be opened.
 std::string remedy_for(const std::string& file, int error) {
   namespace fs = std::filesystem;
   constexpr int kMostEntries = 2000;  // do not wait for a folder of a million files

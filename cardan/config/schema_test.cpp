@@ -29,7 +29,7 @@ const json& schema() {
   return parsed;
 }
 
-/// What is behind "$ref", with what stands beside it.
+/// The target of "$ref", with the keys next to it.
 json resolved(json node) {
   if (!node.contains("$ref")) return node;
   json target = schema().at(json::json_pointer(node["$ref"].get<std::string>().substr(1)));
@@ -48,7 +48,7 @@ class Comparison {
     std::set<std::string> in_schema;
     std::set<std::string> in_table;
     std::set<std::string> needed;
-    std::map<std::string, std::set<std::string>> either;  // what is needed unless that key stands there
+    std::map<std::string, std::set<std::string>> either;  // keys that are needed unless that key is there
     for (const auto& [key, value] : node.at("properties").items()) in_schema.insert(key);
     for (const Field& field : shape.fields) {
       in_table.emplace(field.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys a configuration knows, and what may stand behind them: one table that the reader goes by, and that a test
+// The keys of a configuration, and their values: one table that the reader goes by, and that a test
 // holds against cardan.schema.json.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace cardan::config {
 
-/// What a text, or the key of a map, may be.
+/// The forms of a text, or of the key of a map.
 enum class Format : std::uint8_t {
   Any,          ///< without NUL
   Filled,       ///< not empty, without control characters
-  Name,         ///< of the system, a process, component or group: it stands in logs and in names of files
+  Name,         ///< of the system, a process, component or group: it is used in logs and in names of files
   Domain,       ///< names a folder
   Topic,        ///< as the transport demands
   Variable,     ///< of the environment
@@ -26,14 +26,14 @@ enum class Format : std::uint8_t {
 [[nodiscard]] bool fits(Format format, std::string_view text) noexcept;
 /// Completes "… is not a valid ": "name", "topic's name", …
 [[nodiscard]] std::string_view noun(Format format) noexcept;
-/// What to write instead.
+/// The remedy.
 [[nodiscard]] std::string_view remedy(Format format) noexcept;
 /// The same as a regular expression of JSON Schema (characters are counted there, bytes here); "": anything.
 [[nodiscard]] std::string_view pattern(Format format) noexcept;
 
 struct Shape;
 
-/// What may stand behind a key or in a list.
+/// The value of a key, or an element of a list.
 struct Field {
   enum class Kind : std::uint8_t {
     Boolean,
@@ -69,7 +69,7 @@ struct Shape {
 /// The whole file; everything else hangs from it.
 extern const Shape kFile;
 
-// What composing a file reads, and nothing after it.
+// Keys that only composing a file reads.
 extern const Field kVariablesField;  ///< of the file
 extern const Field kIncludeField;    ///< of the file
 extern const Field kWhenField;       ///< of an include, a process and a component
@@ -84,7 +84,7 @@ inline constexpr std::array<std::string_view, 5> kStates{"starting", "running", 
 inline constexpr std::array<std::string_view, 4> kWaitings{"block", "spin", "prewake", "anticipate"};
 inline constexpr std::array<std::string_view, 3> kBridgeKinds{"dds", "foxglove", "zenoh"};
 inline constexpr std::array<std::string_view, 3> kCompressions{"none", "lz4", "zstd"};
-/// What a process may be instead of having components.
+/// The kinds of a process without components.
 inline constexpr std::array<std::string_view, 3> kProcessKinds{"bridge", "record", "command"};
 inline constexpr std::array<std::string_view, 5> kConditions{"down", "up", "silent", "given_up", "publishing"};
 /// Whether the condition is about topics, not about processes.

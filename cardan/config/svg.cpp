@@ -91,7 +91,7 @@ class Drawing {
     add("<path class=\"line\" stroke=\"{}\"{} d=\"M{:.1f} {:.1f}H{:.1f}\"{}/>\n", colour(stem.topic), dots(stem.topic),
         stem.from.x, stem.from.y, stem.end,
         topic.readers.empty() ? fmt::format(" marker-end=\"url(#head{})\"", stem.topic % kColours.size()) : "");
-    if (topic.writers.empty()) return;  // its name stands in the box
+    if (topic.writers.empty()) return;  // its name is in the box
     const double x = stem.from.x + 18;
     // Lines of other topics may pass below: a light edge first, as not every program knows paint-order.
     for (const char* const halo : {" halo", ""}) {

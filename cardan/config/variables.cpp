@@ -44,8 +44,8 @@ std::optional<Node> number(std::string_view text) {
 
 constexpr const char* kForms = R"(write "name", "!name", "name == value" or "name != value")";
 
-/// The remedy for what is neither of kForms; empty: it is one of them. `wanted`: behind the operator, where there is
-/// one.
+/// The remedy for a text that is neither of kForms; empty: it is one of them. `wanted`: after the operator, where there
+/// is one.
 std::string why_no_condition(std::string_view name, std::string_view wanted) {
   const auto has = [](std::string_view text, std::initializer_list<std::string_view> parts) {
     return std::any_of(parts.begin(), parts.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of a configuration: what `${name}` stands for, and what `when` asks.
+// Variables of a configuration: the values of `${name}`, and the conditions of `when`.
 #pragma once
 
 #include <map>

@@ -24,7 +24,7 @@ std::uint64_t number_of(const Metadata& metadata, const char* key) {
   return found == metadata.metadata.end() ? 0 : number_in(found->second).value_or(0);
 }
 
-/// The value behind "key:" in a line of YAML, without quotes; empty: another line.
+/// The value after "key:" in a line of YAML, without quotes; empty: another line.
 std::string_view value_in(std::string_view line, std::string_view key) {
   const std::size_t at = line.find_first_not_of(" -");
   if (at == std::string_view::npos || !line.substr(at).starts_with(key)) return {};

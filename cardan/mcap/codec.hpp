@@ -68,8 +68,8 @@ class Encoder {
   Bytes& out_;
 };
 
-/// Never reads beyond the content, whatever its lengths say; ok() tells whether all was there. What a newer writer put
-/// behind the known fields is ignored, as the specification asks.
+/// Never reads beyond the content, whatever its lengths say; ok() tells whether all was there. Bytes of a newer writer
+/// after the known fields are ignored, as the specification asks.
 class Decoder {
  public:
   explicit Decoder(View content) noexcept : left_(content) {}
@@ -126,7 +126,7 @@ class Decoder {
 
 }  // namespace detail
 
-/// Appends a record with its opcode and length. `extra` goes behind its fields: readers skip it. (Not for Message,
+/// Appends a record with its opcode and length. `extra` goes after its fields: readers skip it. (Not for Message,
 /// DataEnd and Footer, which the specification never extends.)
 template <class Record>
 void append(Bytes& out, const Record& record, View extra = {}) {
@@ -147,7 +147,7 @@ struct RawRecord {
   [[nodiscard]] bool is(Opcode which) const noexcept { return opcode == static_cast<std::uint8_t>(which); }
 };
 
-/// What opcode and length at the beginning of `bytes` (kPrefixBytes of them) say.
+/// The opcode and length at the beginning of `bytes` (kPrefixBytes of them).
 struct Prefix {
   std::uint8_t opcode = 0;
   std::uint64_t length = 0;  ///< of the content

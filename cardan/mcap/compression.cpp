@@ -28,7 +28,7 @@ constexpr std::size_t kScratch = 128 << 10;
 /// A chunk is unpacked as a whole.
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{4} << 30;
 
-/// What one call of a library's stream took and gave. `left` 0: a frame has ended.
+/// The bytes that one call of a library's stream took and gave. `left` 0: a frame has ended.
 struct Step {
   std::size_t left = 0, taken = 0, given = 0;
 };

@@ -59,8 +59,8 @@ class Compressor {
 [[nodiscard]] const char* unpack_zstd(const std::function<std::size_t(std::span<std::byte>)>& read,
                                       const std::function<void(View)>& write, std::uint64_t most);
 
-/// What a file of `packed` bytes may hold in all, if rosbag2 compressed it as a whole or message by message: 64 times
-/// as much and 1 MiB, or unpacked_limit() if that is more.
+/// The most that a file of `packed` bytes may hold in all, if rosbag2 compressed it as a whole or message by message:
+/// 64 times as much and 1 MiB, or unpacked_limit() if that is more.
 [[nodiscard]] std::uint64_t most_unpacked_of(std::uint64_t packed) noexcept;
 
 /// The messages of a file that rosbag2 compressed one by one (compression_mode MESSAGE): each is a zstd frame that says

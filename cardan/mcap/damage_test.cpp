@@ -104,7 +104,7 @@ TEST(Damage, AChangedByteNeverMakesAMessageThatWasNotWritten) {
         const Reader reader(file.path());
         for (const Sample& s : read_all(reader)) EXPECT_EQ(s, samples.at(s.sequence)) << at;
       } catch (const Error&) {
-        EXPECT_LT(at, kMagic.size()) << "only what is no MCAP file at all is refused";
+        EXPECT_LT(at, kMagic.size()) << "only files that are not MCAP at all are refused";
       }
     }
   }
@@ -172,7 +172,7 @@ TEST(Damage, AWalkUnpacksNoMoreThanItMay) {
   EXPECT_EQ(read_all(Reader(file.path(), {.scanning = {.most_unpacked_bytes = 1000}})).size(), samples.size());
   for (const bool search : {false, true}) {
     const Reader reader(file.path(), {.scanning = {.search = search, .most_unpacked_bytes = 150}});
-    const std::size_t found = read_all(reader).size();  // behind the first one, those of a small chunk
+    const std::size_t found = read_all(reader).size();  // after the first one, those of a small chunk
     EXPECT_TRUE(search ? found < samples.size() / 2 : found == 0) << found;
     EXPECT_TRUE(reader.lossy());
     const std::string cause = search ? reader.gaps().at(0).cause : reader.finish().cause;
@@ -203,7 +203,7 @@ TEST(Damage, WhatOnlyLooksLikeChunksEndsASearch) {
   EXPECT_EQ(reader.finish().how, Finish::How::Damaged);
   EXPECT_GT(reader.gaps().size(), 0U);
   EXPECT_LT(reader.gaps().size(), 100U) << "each was read to its end";
-  // Real ones behind damage are found, however many they are.
+  // Real ones after damaged data are found, however many they are.
   bytes[data] = std::byte{0x7f};
   for (std::size_t i = 1; i <= 8; ++i) bytes[data + i] = std::byte{0xff};
   file.put(bytes);

@@ -33,7 +33,7 @@ class InputFile {
   /// fails.
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<std::byte> into) const;
 
-  /// What a record there says of itself. Empty: the file ends before.
+  /// The opcode and length of a record there. Empty: the file ends before.
   [[nodiscard]] std::optional<Prefix> read_prefix(std::uint64_t offset) const;
 
   /// Exactly `bytes`, or nothing: false. `into` is made larger only as far as the file goes.

@@ -56,7 +56,7 @@ std::uint64_t summary_start_of(const Bytes& file) {
   return start;
 }
 
-/// The same data, behind them another summary.
+/// The same data, followed by another summary.
 Bytes with_lie(const Bytes& file, const std::function<void(ChunkIndex&)>& tell) {
   const FileOnDisk disk(file);
   const Reader reader(disk.path());

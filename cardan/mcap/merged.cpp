@@ -180,7 +180,7 @@ class Last {
 /// Which of a topic's messages before `start` are given: the newest first, one more than that.
 std::size_t given_of(std::vector<Last::Found>& found, std::uint64_t depth, std::uint64_t start, bool newest) {
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b.place() < a.place(); });
-  // What several files repeat.
+  // Messages that several files repeat.
   for (std::size_t i = 0; i < found.size();)
     if (found[i].from_before && std::any_of(found.begin(), found.end(), [&](const auto& other) {
           return other.time == found[i].time && other.file < found[i].file;
@@ -210,7 +210,7 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> own_times(const Reader& r
     }
     times = times ? std::pair(std::min(times->first, first), std::max(times->second, last)) : std::pair(first, last);
   };
-  // What the messages are found by says when they are, whatever the file's statistics say.
+  // The index of the messages has their times, whatever the file's statistics say.
   for (const ChunkIndex& chunk : reader.summary().chunks()) {
     const bool empty = chunk.message_end_time == 0 && chunk.message_index_offsets.empty();
     if (!empty && chunk.message_start_time <= chunk.message_end_time)

@@ -16,15 +16,15 @@
 
 namespace cardan::mcap {
 
-/// The messages of several files by their log times; of one time, in the order of the files. What a part of a recording
-/// repeats from before its start is left out if another of the files has it.
-/// Not thread safe; blocks for the disk. Must not outlive the readers.
+/// The messages of several files by their log times; of one time, in the order of the files. Messages that a part of a
+/// recording repeats from before its start is left out if another of the files has it. Not thread safe; blocks for the
+/// disk. Must not outlive the readers.
 class MergedMessages {
  public:
-  /// What comes first, from before `options.start`. Latched: the last messages of each channel that keeps some for late
-  /// subscribers (latched_depth()): of large messages (64 KiB and more) only those that are a second or more apart from
-  /// the next one or the one before, as a camera's next image comes soon anyway. Newest: also the last message of each
-  /// other topic, if it is not older than a minute.
+  /// The messages from before `options.start`, which come first. Latched: the last messages of each channel that keeps
+  /// some for late subscribers (latched_depth()): of large messages (64 KiB and more) only those that are a second or
+  /// more apart from the next one or the one before, as a camera's next image comes soon anyway. Newest: also the last
+  /// message of each other topic, if it is not older than a minute.
   enum class Before : std::uint8_t { Nothing, Latched, Newest };
   /// `wanted` (may be empty) chooses channels, as options.wanted, by the file's number too.
   using Wanted = std::function<bool(std::size_t file, const Channel& channel)>;
@@ -37,7 +37,7 @@ class MergedMessages {
   };
   /// Empty: the end. Valid until it is called again. Throws Error (System): the disk fails.
   [[nodiscard]] std::optional<Next> next();
-  /// What could not be read so far; never a reason to stop. By the file's number.
+  /// Everything that could not be read so far; never a reason to stop. By the file's number.
   [[nodiscard]] std::vector<std::pair<std::size_t, Problem>> problems() const;
 
  private:
@@ -48,7 +48,7 @@ class MergedMessages {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   [[nodiscard]] ReadOptions options_of(std::size_t file, const ReadOptions& options, const Wanted& wanted) const;
   [[nodiscard]] bool is_repeated(std::size_t file, const MessageView& view);
-  /// What another file has.
+  /// The messages of another file.
   struct Part {
     std::uint64_t first = 0, last = 0;
     std::set<std::string> topics{};

@@ -45,7 +45,7 @@ class Sizes {
     const auto first = all.next();
     return first && first->was_packed;
   }
-  /// What the messages hold is known only once they are unpacked.
+  /// The contents of the messages are known only once they are unpacked.
   void unpack_all() {
     Messages all = messages();
     while (const auto one = all.next())

@@ -105,7 +105,7 @@ struct Messages::State {
   }
 
   State(const Reader& r, ReadOptions o) : reader(r), options(std::move(o)) {
-    // What a file holds is seldom more than 16 times the file. A small one that claims more has to be read in order.
+    // The contents are seldom more than 16 times the file. A small one that claims more has to be read in order.
     const std::uint64_t most = options.most_unpacked_bytes, size = std::min(reader.file().size(), kAnyFile);
     most_open = std::max(most, std::min(16 * size, 8 * std::min(most, kAnyFile)));
     for (const auto& [id, channel] : reader.summary().channels()) {
@@ -229,7 +229,7 @@ struct Messages::State {
     return true;
   }
 
-  /// Whether anything stands behind the fields of an index, which most have nothing but zeros behind.
+  /// Whether anything follows the fields of an index; in most files only zeros do.
   bool may_have_source_times(std::uint64_t offset) {
     std::array<std::byte, kPrefixBytes + 2 + 4> head{};
     read_bytes += head.size();
@@ -314,7 +314,7 @@ struct Messages::State {
       return false;
     }
     source.end = index.chunk_start_offset + index.chunk_length;
-    // What stands before the records is as long as the chunk is longer than they.
+    // The part before the records has the rest of the chunk's length.
     if (index.compressed_size > index.chunk_length) {
       cause = "its index says that its records are longer than it";
       return false;

@@ -53,7 +53,7 @@ std::uint64_t Reader::publishers(const std::string& topic) const {
   return std::clamp<std::uint64_t>(number, 1, 64);
 }
 
-// False: there is none to rely on.
+// False: no reliable one.
 bool Reader::read_summary() {
   auto stored = read_stored_summary(file_);
   if (!stored) return false;

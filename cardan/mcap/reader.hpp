@@ -71,7 +71,7 @@ class Messages {
   /// Returns the next message. Empty: the end. Throws Error (System) if the disk fails.
   [[nodiscard]] std::optional<MessageView> next();
 
-  /// What could not be read so far. Problems never stop the reading.
+  /// Everything that could not be read so far. Problems never stop the reading.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept;
 
  private:
@@ -101,7 +101,7 @@ class Reader {
   /// True if a part of the file could not be read, as far as a scan found out.
   [[nodiscard]] bool lossy() const noexcept;
 
-  /// What the file repeats from before its start. Empty: nothing.
+  /// The messages that the file repeats from before its start. Empty: nothing.
   [[nodiscard]] const std::optional<BeforeStart>& before_start() const noexcept { return before_start_; }
   /// Whether a message is such a one: of that chunk, with that log time.
   [[nodiscard]] bool is_from_before(std::uint64_t chunk, std::uint64_t log_time) const noexcept {

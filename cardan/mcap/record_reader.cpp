@@ -134,7 +134,7 @@ std::optional<RecordView> RecordReader::next() {
       return end(Finish::How::Complete, {});
     }
     if (there == 0) return end(Finish::How::Cut, "it ends without a footer");
-    if (begin[0] == std::byte{0}) return end(Finish::How::Cut, "nothing was written behind it");
+    if (begin[0] == std::byte{0}) return end(Finish::How::Cut, "nothing was written after it");
     if (there < kPrefixBytes) return end(Finish::How::Cut, "it ends in the middle of a record");
     const auto [opcode, length] = Prefix(begin);
     if (length > (is_small(static_cast<Opcode>(opcode)) ? kMostSmallRecordBytes : options_.most_record_bytes))

@@ -33,7 +33,7 @@ struct Finish {
   };
   How how = How::Complete;
   std::uint64_t valid = 0;  ///< bytes up to which all is well
-  bool lossy = false;       ///< behind them stands (part of) something that could not be read; not set by streams
+  bool lossy = false;       ///< after them comes (part of) something that could not be read; not set by streams
   std::string cause{};      ///< if not complete
 };
 
@@ -65,7 +65,7 @@ class RecordReader {
 
   Read read_;
   RecordReaderOptions options_;
-  Bytes buffer_;           ///< what has been read and not been left behind
+  Bytes buffer_;           ///< bytes that were read and are still needed
   std::size_t begin_ = 0;  ///< of what is not used yet, in the buffer
   std::size_t filled_ = 0;
   std::uint64_t offset_ = 0;  ///< of `begin_` in the file
@@ -82,10 +82,10 @@ class RecordReader {
 [[nodiscard]] std::optional<View> records_of(const Chunk& chunk, bool check_crc, Bytes& buffer, std::string& cause,
                                              std::uint64_t most_unpacked_bytes = unpacked_limit());
 
-/// How many messages stand in them, up to the first record that is damaged.
+/// How many messages they have, up to the first record that is damaged.
 [[nodiscard]] std::size_t message_count(View records) noexcept;
 
-/// What an error says of such a chunk, after its name: "holds … when it is unpacked, more than …".
+/// The text of an error about such a chunk, after its name: "holds … when it is unpacked, more than …".
 [[nodiscard]] std::string too_large_text(std::uint64_t bytes, std::uint64_t most_bytes);
 
 }  // namespace cardan::mcap

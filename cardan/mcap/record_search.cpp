@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kMostClaimed = 16;
 constexpr std::size_t kWindow = 1 << 20;
 
-/// A name as people give them: control characters in it say that it is none.
+/// A name as people give them: control characters in it say that it is not one.
 bool is_name(const std::string& text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20; });
@@ -25,7 +25,7 @@ bool looks_right(const Channel& c) {
 }
 bool looks_right(const Metadata& m) { return is_name(m.name); }
 
-/// `alone`: nothing but zeros stands behind the fields.
+/// `alone`: only zeros follow the fields.
 template <class Record>
 bool is_whole(View content, bool alone) {
   Record record;
@@ -129,7 +129,7 @@ std::optional<std::uint64_t> RecordSearch::next(std::uint64_t from, std::uint64_
     const auto opcode = static_cast<Opcode>(prefix.opcode);
     if (opcode < Opcode::Schema || opcode > Opcode::Metadata || from == not_there) continue;
     if (prefix.length == 0 || prefix.length > end_ - from - kPrefixBytes) continue;
-    // (A message index leads nowhere: behind a crash it may stand at the end of what nobody counted yet.)
+    // (A message index leads nowhere: after a crash it may end data that nobody counted yet.)
     if (fits(opcode, from + kPrefixBytes, prefix.length, false)) return from;
     if (!afford(0)) return std::nullopt;
   }

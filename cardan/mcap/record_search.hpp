@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where records start, in bytes that no index points to: behind damage.
+// Where records start, in bytes that no index points to: after damaged data.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kMostRecordBytes = std::uint64_t{1} << 30;
 /// Of an attachment or a chunk, what holds its fields, unless a name in it is absurd. Bytes.
 inline constexpr std::uint64_t kRecordHeadBytes = 64 << 10;
 
-/// What a chunk says of itself before its records.
+/// The head of a chunk, before its records.
 struct ChunkHead {
   Chunk chunk{};                   ///< without its records
   std::uint64_t records_at = 0;    ///< where its content starts
@@ -39,10 +39,10 @@ class RecordSearch {
   /// like records.
   [[nodiscard]] std::optional<std::uint64_t> next(std::uint64_t from, std::uint64_t to, std::uint64_t not_there);
 
-  /// Whether this content, of a record with an opcode that cannot stand there, is one of those instead.
+  /// Whether this content, of a record with an opcode that cannot occur there, is one of those instead.
   [[nodiscard]] bool hides_a_record(std::uint64_t content, std::uint64_t length);
 
-  /// Whether an opcode and a length stand there that may be a record's, or the end of the file.
+  /// Whether an opcode and a length are there that may be a record's, or the end of the file.
   [[nodiscard]] bool may_go_on_at(std::uint64_t offset) const;
 
   /// Attempts that cost the reading of this many bytes. False: more than real records could be.

@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 
 inline constexpr std::array<unsigned char, 8> kMagic{0x89, 'M', 'C', 'A', 'P', '0', '\r', '\n'};
 
-/// An opcode and a 64-bit length stand before each record's content.
+/// An opcode and a 64-bit length come before each record's content.
 inline constexpr std::size_t kPrefixBytes = 9;
 
 enum class Opcode : std::uint8_t {
@@ -113,8 +113,8 @@ struct Message {
   std::uint64_t log_time = 0;      ///< when it was recorded
   std::uint64_t publish_time = 0;  ///< when it was published
   Rest data{};
-  /// The publisher's own stamp; 0: none. No field of the record: it stands behind the chunk's MessageIndex
-  /// (source_times.hpp), and is lost where there is none.
+  /// The publisher's own stamp; 0: none. Not a field of the record: it follows the chunk's MessageIndex
+  /// (source_times.hpp), and is lost where that is missing.
   std::int64_t source_time = 0;
   static void fields(auto& self, auto&& visit) {
     visit("channel_id", self.channel_id);
@@ -124,7 +124,7 @@ struct Message {
     visit("data", self.data);
   }
 };
-/// Of a message's content, what stands before its data.
+/// The part of a message's content before its data.
 inline constexpr std::size_t kMessageHeaderBytes = 2 + 4 + 8 + 8;
 
 struct Chunk {
@@ -143,7 +143,7 @@ struct Chunk {
     visit("records", self.records);
   }
 };
-/// Of a chunk's content, what stands before its records, without the name of its compression.
+/// The part of a chunk's content before its records, without the name of its compression.
 inline constexpr std::size_t kChunkHeaderBytes = 8 + 8 + 8 + 4 + 4 + 8;
 
 struct MessageIndex {

@@ -67,7 +67,7 @@ TEST(Verify, FindsEveryChangedByteThatMatters) {
 
 TEST(Verify, FindsEveryChangedByteThatAFileStoresTwice) {
   // Without a checksum of all its data, as `cut` and the recorder write it: the texts of the header and of metadata
-  // stand there once, without a checksum.
+  // are there once, without a checksum.
   const auto samples = test::some_samples(12, 60);
   for (const Compression compression :
        {Compression::None, Compression::Lz4}) {  // zstd's frames have bits without a meaning
@@ -192,7 +192,7 @@ TEST(Rewrite, AnIndexThatNamesAnAttachmentManyTimesMakesNoLargerFile) {
   const Rewritten result = rewrite({disk.path()}, output.path, {});
   EXPECT_LE(result.bytes, 2 * out.size());
   EXPECT_EQ(result.troubles.size(), 1U);
-  // What is looked for where the summary says is found once.
+  // Records that are looked for where the summary says are found once.
   std::filesystem::remove(output.path);
   const Rewritten again = rewrite({disk.path()}, output.path, {.open = {.rescan = true, .scanning = {.search = true}}});
   EXPECT_EQ(Reader(output.path).summary().attachments().size(), 1U);

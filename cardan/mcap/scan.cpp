@@ -47,12 +47,12 @@ class Scanner {
   }
 
  private:
-  /// Why the walk cannot just go on.
+  /// The reason why the walk cannot just continue.
   struct Halt {
     Finish::How how = Finish::How::Damaged;
     std::string cause{};
     std::uint64_t begin = 0;
-    std::uint64_t behind = 0;  ///< where the bad record ends; 0: nobody knows
+    std::uint64_t behind = 0;  ///< where the bad record ends; 0: unknown
     std::uint64_t messages = 0;
   };
   using MaybeHalt = std::optional<Halt>;
@@ -65,7 +65,7 @@ class Scanner {
     return damage("the record there is damaged", search_.may_go_on_at(behind) ? behind : 0);
   }
 
-  // Schemas and channels stand in the file twice: what has a checksum counts.
+  // Schemas and channels are in the file twice: the copy with a checksum counts.
   void believe_summary() {
     stored_ = read_stored_summary(file_);
     if (!stored_ || !stored_->checked) return;
@@ -124,7 +124,7 @@ class Scanner {
     const std::size_t got = file_.read(at_, bytes);
     const Prefix found(bytes);
     const char* cause = got == 0 ? "it ends without a footer" : "it ends in the middle of a record";
-    if (got > 0 && found.opcode == 0) cause = "nothing was written behind it";
+    if (got > 0 && found.opcode == 0) cause = "nothing was written after it";
     const bool whole = got == bytes.size() && found.opcode != 0 && found.length <= end_ - at_ - kPrefixBytes;
     if (chunk_ && !(whole && found.is(Opcode::MessageIndex)))
       if (auto halt = close_chunk()) return halt;
@@ -137,7 +137,7 @@ class Scanner {
     return std::nullopt;
   }
 
-  // What stands behind a record's fields is the record's own, unless its length is wrong.
+  // Bytes after a record's fields are the record's own, unless its length is wrong.
   void find_swallowed_records() {
     if (settled_ >= at_ || is_zero(settled_, at_)) return;
     const auto next = search_.next(settled_, at_, at_);
@@ -208,7 +208,7 @@ class Scanner {
     return bad_record(behind);
   }
 
-  /// An opcode that cannot stand in the data, with a content that can: the opcode is damaged. Others are for programs
+  /// An opcode that cannot occur in the data, with a content that can: the opcode is damaged. Others are for programs
   /// that know them, and are skipped.
   bool is_out_of_place(std::uint8_t opcode, std::uint64_t content, std::uint64_t length) {
     if (!options_.search || data_ended_) return false;
@@ -260,7 +260,7 @@ class Scanner {
     if (finished_ || bytes.empty()) return;
     const MountIdentity then{
         .boot_id = field(kMarkBoot), .mount = field(kMarkMount), .superblock = field(kMarkSuperblock)};
-    // What was written is in the kernel's hands or on disk, all of it.
+    // Everything that was written is in the kernel's hands or on disk.
     if (mounted_since(then, options_.mount.boot_id.empty() ? mount_identity(file_.fd()) : options_.mount)) return;
     trusted_ = 0;
     std::from_chars(bytes.data(), bytes.data() + bytes.size(), trusted_);
@@ -270,7 +270,7 @@ class Scanner {
     std::array<std::byte, kMessageHeaderBytes> head{};
     if (length < head.size() || file_.read(content, head) != head.size()) return bad_record(content + length);
     const auto message = decode<Message>(head);
-    // Where messages stand in chunks, or with another record's fields, it is another record's opcode that is damaged.
+    // Where messages are in chunks, or with another record's fields, it is another record's opcode that is damaged.
     if (!message || (options_.search && (expects_indexes_ || search_.hides_a_record(content, length))))
       return bad_record(content + length);
     scan_.loose.push_back({message->channel_id, message->log_time, content, length});
@@ -339,17 +339,17 @@ class Scanner {
     expects_indexes_ = expects_indexes_ || chunk.has_index();
     if (!chunk.fits_index() && expects_indexes_) {
       if (!chunk.has_checksum)
-        return Halt{.cause = "the chunk there has no checksum, and no message index behind it that matches",
+        return Halt{.cause = "the chunk there has no checksum, and no message index after it that matches",
                     .begin = begin,
                     .behind = at_,
                     .messages = chunk.messages.size()};
-      // What they do not list is in the chunk all the same: it is read whole.
+      // Messages that they do not list are in the chunk all the same: it is read whole.
       if (!chunk.index.message_index_offsets.empty())
         for (const auto& message : chunk.messages)
           chunk.index.message_index_offsets.try_emplace(message.channel, kNoIndex);
       if (options_.search)
         scan_.losses.push_back({begin,
-                                "the message index behind the chunk there is damaged: its messages are whole, "
+                                "the message index after the chunk there is damaged: its messages are whole, "
                                 "their source stamps, if they had any, are lost"});
     }
     if (options_.search && !chunk.messages.empty())

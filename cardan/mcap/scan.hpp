@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file holds, found by walking through it: for files without a summary, because their writer crashed or wanted
-// none.
+// The contents of a file, found by walking through it: for files without a summary, because their writer crashed or
+// wanted none.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct LooseMessage {
 struct Gap {
   std::uint64_t begin = 0, end = 0;
   std::string cause{};
-  std::uint64_t messages = 0;  ///< that an index behind it names; 0: nobody knows
+  std::uint64_t messages = 0;  ///< that an index after it names; 0: unknown
 };
 
 /// A fault of a file, and where. The rest of the file is still read.
@@ -40,13 +40,13 @@ struct Scan {
   Summary summary;
   std::vector<LooseMessage> loose;
   std::vector<Gap> gaps;        ///< that the walk got over
-  std::vector<Problem> losses;  ///< what is missing beside them: channels, schemas, what the file's statistics name
+  std::vector<Problem> losses;  ///< other missing things: channels, schemas, messages that the statistics name
   Finish finish;
 };
 
 struct ScanOptions {
-  /// Go on behind damage: at the end of a record whose length is known, else where the next one seems to start. Every
-  /// checksum is looked at then, and what the file's own summary names is looked for where it says.
+  /// Continue after damaged data: at the end of a record whose length is known, else where the next one seems to start.
+  /// Every checksum is looked at then, and what the file's own summary names is looked for where it says.
   bool search = false;
   /// Where the file is now; without a kernel: asked for. Of a file that was left unfinished, chunks without a checksum
   /// count only as far as their writer's mark says, unless its file system has been mounted ever since: their bytes
@@ -68,7 +68,7 @@ void check_magic(const InputFile& file);
 
 /// Walks through a file from its start to the first bytes that make no sense (the rest: ScanOptions).
 /// Contents of messages are jumped over as far as possible: what is compressed is read, what is not costs one small
-/// read a record. A chunk without a checksum counts only if the message indexes behind it fit it, in files that have
+/// read a record. A chunk without a checksum counts only if the message indexes after it fit it, in files that have
 /// some. Throws Error (InvalidArgument): it is not an MCAP file; (System): the disk fails. Any thread; blocks for the
 /// disk.
 [[nodiscard]] Scan scan(const InputFile& file, ScanOptions options = {});

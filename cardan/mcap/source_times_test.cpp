@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The publishers' own stamps, which stand behind the message indexes: they come back in every order and way of writing,
+// The publishers' own stamps, which follow the message indexes: they come back in every order and way of writing,
 // survive cuts, merges and crashes, and nobody who lies about them crashes, costs or changes anything else.
 #include "cardan/mcap/source_times.hpp"
 

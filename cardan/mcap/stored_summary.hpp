@@ -15,7 +15,7 @@ struct StoredSummary {
   bool checked = false;  ///< it has a checksum, which fits
 };
 
-/// Empty: there is none, or it is damaged. Throws Error (System): the disk fails. Any thread; blocks for the disk.
+/// Empty: it is missing or damaged. Throws Error (System): the disk fails. Any thread; blocks for the disk.
 [[nodiscard]] std::optional<StoredSummary> read_stored_summary(const InputFile& file);
 
 /// The record at `offset`, if it is whole and of this kind. Its views point into `buffer`. Throws and blocks as above.

@@ -85,7 +85,7 @@ void Summary::append_to(Bytes& out, std::uint64_t file_offset, const SummaryOpti
     footer.summary_offset_start = position();
     for (const SummaryOffset& g : groups) append(out, g, extra);
   }
-  // The footer's own checksum covers what stands before it in the footer, too.
+  // The footer's own checksum covers the footer's bytes before it, too.
   Bytes bare;
   append(bare, footer);
   const View before_crc = View(bare).first(bare.size() - sizeof footer.summary_crc);

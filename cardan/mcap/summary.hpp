@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands at the end of a file, collected while it is written.
+// The summary at the end of a file, collected while it is written.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct SummaryOptions {
   bool attachment_indexes = true;
   bool chunk_indexes = true;
   bool offsets = true;
-  Bytes extra{};  ///< behind the fields of each record that may be extended; for the conformance suite
+  Bytes extra{};  ///< after the fields of each record that may be extended; for the conformance suite
 };
 
 /// The file's index and statistics. Not to be shared by threads; does not block.
@@ -45,7 +45,7 @@ class Summary {
   [[nodiscard]] const std::vector<MetadataIndex>& metadata() const noexcept { return metadata_; }
 
   /// Appends the summary, its offsets, the footer and the magic, for a file in which they start at `file_offset`
-  /// (behind its DataEnd).
+  /// (after its DataEnd).
   void append_to(Bytes& out, std::uint64_t file_offset, const SummaryOptions& options = {}) const;
 
  private:

@@ -84,7 +84,7 @@ class Verifier {
       case Opcode::MessageIndex:
         with<MessageIndex>(r, [&](const MessageIndex& m) { message_index(r, m); });
         if (const auto index = decode_index(r.content); index && index->damaged)
-          complain(r.offset, "the source stamps behind the index are cut short, or do not match their checksum");
+          complain(r.offset, "the source stamps after the index are cut short, or do not match their checksum");
         break;
       case Opcode::Attachment:
         ++result_.attachments;

@@ -15,7 +15,7 @@
 
 namespace cardan::mcap {
 
-/// A chunk whose records were walked through, while the message indexes behind it come: do they say the same? Not to be
+/// A chunk whose records were walked through, while the message indexes after it come: do they say the same? Not to be
 /// shared by threads; does not block.
 class WalkedChunk {
  public:

@@ -25,7 +25,7 @@ namespace cardan {
 class AnyType {
  public:
   /// Makes the type of a `ros2msg` definition: the message's own fields, then those of the messages that it uses, each
-  /// behind a line of 80 '=' and a line "MSG: package/Type". The result is Cardan's own type if there is one of that
+  /// after a line of 80 '=' and a line "MSG: package/Type". The result is Cardan's own type if there is one of that
   /// name with these fields, otherwise a layout of our making (layout_of_ros()). Throws Error: InvalidArgument with the
   /// line that makes no sense; Limit.
   /// Never blocks.
@@ -74,7 +74,7 @@ class CdrFramer {
   [[nodiscard]] bool frame(std::span<const std::byte> message, std::span<const std::byte> payload) noexcept;
   /// Valid until the next call; the payload is valid until the sample is dropped.
   [[nodiscard]] const CdrFrame& parts() const noexcept { return parts_; }
-  /// Hands them over, for a message that is sent later. The next frame() then allocates anew.
+  /// Hands them over, for a message that is sent later. The next frame() then allocates again.
   [[nodiscard]] CdrFrame take_parts() noexcept { return std::exchange(parts_, {}); }
   [[nodiscard]] const AnyType& type() const noexcept { return type_; }
 

@@ -281,7 +281,7 @@ class CdrReader {
   std::span<const std::byte> piece_;  // what has not been read of the piece that is read now
   CdrPieces later_;
   std::size_t left_ = 0;      // of all pieces
-  std::size_t position_ = 0;  // counted from behind the encoding's 4 bytes
+  std::size_t position_ = 0;  // counted from the end of the encoding's 4 bytes
   bool opened_ = false;       // the encoding was read
   bool swapped_ = false;      // big-endian
   CdrResult result_;

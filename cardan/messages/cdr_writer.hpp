@@ -96,7 +96,7 @@ class CdrWriter {
   std::vector<std::byte>* out_;
   std::vector<std::byte>* suffix_;
   const void* payload_;
-  std::size_t position_ = 0;  // counted from behind the encoding's 4 bytes
+  std::size_t position_ = 0;  // counted from the end of the encoding's 4 bytes
 };
 
 }  // namespace cardan

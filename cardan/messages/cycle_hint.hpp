@@ -9,7 +9,7 @@
 
 namespace cardan {
 
-/// What an application reports about its cycle at each start and end (cardan/runtime/cycle.hpp), for a recorder that
+/// An application's report on its cycle at each start and end (cardan/runtime/cycle.hpp), for a recorder that
 /// writes while the pipeline idles (SPEED, III.B). Times are nanoseconds of the steady clock. Plain data: other
 /// programs write it, so every reader must check it.
 struct CycleHint {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int k8UC1 = 0, k8UC3 = 16, k16UC1 = 2, k32FC1 = 5, k16F = 7, k8UC5 = 32;
 
-// What a cv::Mat is made of, so that this test needs no OpenCV.
+// The parts of a cv::Mat, so that this test needs no OpenCV.
 struct FakeMat {
   FakeMat() = default;
   FakeMat(int with_rows, int with_cols, int with_type, void* with_data, std::size_t with_step)

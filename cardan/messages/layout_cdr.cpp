@@ -153,8 +153,9 @@ std::size_t vectors_in(const TypeLayout& t) noexcept {
   return sum;
 }
 
-/// The most memory that elements, of vectors in vectors too, make of so many bytes on the wire. The bytes of an element
-/// but for what its own vectors hold are its alone, so no mixture needs more than the kind of vector that grows most.
+/// The most memory that elements, of vectors in vectors too, make of this many bytes on the wire. The bytes of an
+/// element but for what its own vectors hold are its alone, so no mixture needs more than the kind of vector that grows
+/// most.
 std::size_t most_of_elements(const TypeLayout& t, std::size_t cdr_bytes) noexcept {
   if (!t.in_payload) return 0;
   if (t.kind == Kind::Array) return most_of_elements(*t.element, cdr_bytes);

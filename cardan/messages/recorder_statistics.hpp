@@ -19,7 +19,7 @@ struct RecordedTopic {
   std::uint64_t queued_bytes = 0;
 };
 
-/// What a recorder publishes about itself once a second, and each time after it has looked for topics.
+/// A recorder's report on itself, published once a second, and each time after it has looked for topics.
 struct RecorderStatistics {
   std::int64_t stamp = 0;                                              ///< nanoseconds since 1970
   std::uint64_t recorded = 0, lost = 0;                                ///< samples of all topics

@@ -59,12 +59,12 @@ bool plain_name(const std::string& name) {
   });
 }
 
-/// The JSON text of a type description, to the byte: spaces behind commas and colons, referenced types by name.
+/// The JSON text of a type description, to the byte: spaces after commas and colons, referenced types by name.
 class TypeDescription {
  public:
   explicit TypeDescription(const RosMessage& root) : root_(root) {}
 
-  /// Empty: a name is none that ROS 2 allows.
+  /// Empty: ROS 2 does not allow a name.
   std::string text() {
     const std::string own = message(root_);
     std::string others;

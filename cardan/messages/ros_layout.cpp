@@ -48,7 +48,7 @@ class Builder {
       layout->in_payload = layout->in_payload || type->in_payload;
       if (end > kMostBytes || layout->nodes > kMostNodes) too_large(m.name);
     }
-    // What has no fields has a byte, in memory as on the wire.
+    // A type without fields has a byte, in memory as on the wire.
     layout->size = aligned(std::max<std::size_t>(end, 1), layout->alignment);
     layout->least_cdr = std::max<std::size_t>(layout->least_cdr, 1);
     return layout;

@@ -196,7 +196,7 @@ class Parser {
     }
     const auto bound = element.find("<=");  // string<=10
     if (bound == std::string_view::npos) return std::string(element);
-    out.text_bound = number(element.substr(bound + 2), line, "has no number behind its <=");
+    out.text_bound = number(element.substr(bound + 2), line, "has no number after its <=");
     return std::string(element.substr(0, bound));
   }
 
@@ -209,7 +209,7 @@ class Parser {
         line.field.type.octet = line.type == "byte";
         if (line.field.type.text_bound != 0 && primitive->second != RosKind::String &&
             primitive->second != RosKind::WString)
-          wrong(line.type + " " + line.field.name, "bounds what is no text");
+          wrong(line.type + " " + line.field.name, "has a text's bound, but is not a text");
       } else {
         line.field.type.kind = RosKind::Message;
         line.field.type.message = find(line.type, message.name);

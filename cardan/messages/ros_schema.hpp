@@ -59,7 +59,7 @@ struct RosMessage {
 class RosSchema {
  public:
   /// `text`: a schema as recordings have it (MCAP's "ros2msg"): the message's own definition, then those that it uses,
-  /// each behind a line of 80 '=' and a line "MSG: package/Type"; builtin_interfaces' Time and Duration may be left
+  /// each after a line of 80 '=' and a line "MSG: package/Type"; builtin_interfaces' Time and Duration may be left
   /// out. Of a service's events ("package/srv/Name_Event") also the service's own text, as rosbag2 has it: the request,
   /// a line "---", the response. Throws Error: InvalidArgument with the line that makes no sense; Limit: more than 1
   /// MiB of text, 1,024 messages or 16,384 fields.

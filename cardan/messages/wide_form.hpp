@@ -16,7 +16,7 @@ enum class WideForm : std::uint8_t {
 };
 inline constexpr std::array kWideForms{WideForm::FourBytes, WideForm::TwoBytes, WideForm::Bytes};
 
-/// Padding behind a message that is less than that says nothing against a form.
+/// Less padding than that after a message does not rule out a form.
 inline constexpr std::size_t kUsualPadding = 4;
 
 }  // namespace cardan::detail

@@ -34,7 +34,7 @@ std::string_view stripped(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// A YAML text of one line, and what stands behind it. Empty: it makes no sense.
+/// A YAML text of one line, and the rest of the line. Empty: it makes no sense.
 std::optional<std::pair<std::string, std::string_view>> scalar(std::string_view text, std::string_view ends) {
   text = stripped(text);
   if (text.starts_with('"')) {
@@ -193,7 +193,7 @@ class Folder {
   }
 
  private:
-  /// What was unpacked beside the packed file, or was not yet removed when that was made.
+  /// Files that were unpacked next to the packed file, or not yet removed when that was made.
   [[nodiscard]] bool is_twice(const std::string& name) const {
     return name.ends_with(kPacked) && std::find(names_.begin(), names_.end(), unpacked(name)) != names_.end();
   }

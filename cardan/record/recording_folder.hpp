@@ -9,7 +9,7 @@
 
 namespace cardan::record {
 
-/// What a metadata.yaml of rosbag2 says of the files beside it. Its other contents are in the files themselves.
+/// The list of files in a metadata.yaml of rosbag2. Its other contents are in the files themselves.
 struct BagMetadata {
   std::string storage{};             ///< "mcap", "sqlite3"
   std::string compression_mode{};    ///< "", "NONE", "FILE", "MESSAGE", in letters of either kind
@@ -28,10 +28,10 @@ struct RecordingFiles {
 };
 
 /// Each path that is a file, as it is, and in place of a folder its files: those that its metadata.yaml names, in that
-/// order, and what a crashed recorder left unfinished beside them; without a usable metadata.yaml all whose names end
-/// as `endings` say, by the numbers in their names. Names that lead out of the folder are not followed. Throws Error
-/// (InvalidArgument): there is nothing in a folder, or rosbag2 compressed it with something else than zstd; (System):
-/// it cannot be read.
+/// order, and the unfinished files of a crashed recorder next to them; without a usable metadata.yaml all whose names
+/// end as `endings` say, by the numbers in their names. Names that lead out of the folder are not followed. Throws
+/// Error (InvalidArgument): there is nothing in a folder, or rosbag2 compressed it with something else than zstd;
+/// (System): it cannot be read.
 [[nodiscard]] RecordingFiles recording_files(const std::vector<std::string>& paths,
                                              const std::vector<std::string_view>& endings = {".mcap", ".mcap.active",
                                                                                              ".mcap.zstd"});

@@ -10,9 +10,9 @@ namespace cardan::record {
 /// name makes of it. Any thread; does not block.
 class RegularExpression {
  public:
-  /// Throws Error (InvalidArgument): it is none.
+  /// Throws Error (InvalidArgument): it is invalid.
   explicit RegularExpression(const std::string& text);
-  /// Whether some part of `text` fits; `^` and `$` stand for its ends.
+  /// Whether some part of `text` fits; `^` and `$` match its ends.
   [[nodiscard]] bool found_in(const std::string& text) const noexcept;
 
  private:

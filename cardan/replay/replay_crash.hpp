@@ -16,7 +16,7 @@ namespace cardan::replay {
 /// once.
 void report_crashes_of_replay(const std::string& system, const std::string& folder, const std::string& command);
 
-/// What the report is about: SimulateOptions::on_runtime.
+/// The runtime of the report: SimulateOptions::on_runtime.
 void crashes_are_of(const Runtime* runtime);
 
 /// `cardan host --write-report WORDS`, which the crashed process starts: the exit code. Standard input is what the

@@ -102,7 +102,7 @@ void ReplayGuard::look(std::int64_t now) {
                                        seconds(options_.grace)));
   }
   if (phase_.what == kInCallbacks) {
-    // A start may take long, once; it is named, and the user can end it.
+    // A start may take long, once; it is reported, and the user can end it.
     if (!options_.limit || now - begun_ < options_.limit->count()) return;
     if (const auto late = watchdog_.longest(); late && late->running >= options_.grace)
       options_.give_up(*late,

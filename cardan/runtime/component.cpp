@@ -70,7 +70,7 @@ void refuse_other_builds(const detail::ComponentClass& c) {
       "build its library again, with this version's headers");
 }
 
-/// A library beside a configuration becomes part of this process. The folder may be one where others can write, too.
+/// A library next to a configuration becomes part of this process. The folder may be one where others can write, too.
 void refuse_foreign_library(const std::string& path, const std::string& configuration_file) {
   struct stat library{}, link{}, configuration{};
   if (::stat(path.c_str(), &library) != 0 || ::lstat(path.c_str(), &link) != 0) return;  // the loader says why

@@ -91,10 +91,10 @@ struct Registration {
 /// Set-up; any thread.
 void load_component_library(const std::string& library);
 
-/// The path from which a configuration's library is loaded: beside the configuration file, otherwise in lib or
+/// The path from which a configuration's library is loaded: next to the configuration file, otherwise in lib or
 /// lib/cardan of this installation (or build), otherwise a name as it is, for the loader; never in the working folder.
-/// Throws Error (Refused): one beside the file is another user's (not root's, ours or the file's), or all can write it.
-/// Any thread; looks at the file system.
+/// Throws Error (Refused): one next to the file is another user's (not root's, ours or the file's), or all can write
+/// it. Any thread; looks at the file system.
 [[nodiscard]] std::string component_library_path(const std::string& library, const std::string& configuration_file);
 
 }  // namespace cardan

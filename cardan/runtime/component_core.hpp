@@ -44,7 +44,7 @@ class Errand final : public Callback {
   std::function<void()> picked_;
 };
 
-/// What a component has declared, and what runs it. Declaring is for on_start(), on one thread.
+/// A component's declarations, and the parts that run it. Declaring is for on_start(), on one thread.
 class ComponentCore {
  public:
   ComponentCore(Runtime& runtime, config::Component settings);

@@ -50,8 +50,8 @@ std::vector<std::string> libraries_near(const std::string& library, const std::s
   return names;
 }
 
-/// What tells one library from another: "libstreet_components.so" is "street". Else two that share only the common
-/// words would be near each other.
+/// The part of a library's name that tells it from others: "libstreet_components.so" is "street". Else two that share
+/// only the common words would be near each other.
 std::string stem_of(const std::string& library) {
   std::string_view stem = library;
   stem.remove_prefix(stem.rfind('/') + 1);
@@ -86,10 +86,11 @@ void load_library_of(const std::string& configuration_file, const std::string& l
     if (library.starts_with(config::kPythonLibrary)) throw;
     const std::string near = nearest_library(library, libraries_near(library, configuration_file));
     const std::string folder = fs::absolute(fs::path(configuration_file), ignored).parent_path().string();
-    throw Error(e.code(), e.cause(),
-                fmt::format("{}it is searched beside the file ({}), in this installation's lib and in LD_LIBRARY_PATH; "
-                            "check that it is built",
-                            near.empty() ? "" : fmt::format("did you mean '{}'? ", near), folder));
+    throw Error(
+        e.code(), e.cause(),
+        fmt::format("{}it is searched for next to the file ({}), in this installation's lib and in LD_LIBRARY_PATH; "
+                    "check that it is built",
+                    near.empty() ? "" : fmt::format("did you mean '{}'? ", near), folder));
   }
 }
 

@@ -54,7 +54,7 @@ class Latest {
 };
 
 /// The interface with which a component declares its parts, in on_start(). It lives as long as the component. Topics
-/// are named as the component's code knows them; the configuration may rename them and change their options. Each
+/// have the names of the component's code; the configuration may rename them and change their options. Each
 /// function throws Error with cause and remedy.
 /// Declare in on_start() only. Any thread may call now(), name() and log() at any time.
 class Context {

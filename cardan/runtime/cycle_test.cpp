@@ -167,7 +167,7 @@ struct Driven : cardan::Component {
   cardan::Latest<Sampled> newest;
 };
 
-/// What components' cycles say, until `done(hints by name)`; "" after 10 s.
+/// The hints of components' cycles, until `done(hints by name)`; "" after 10 s.
 template <class F>
 std::map<std::string, CycleHint> hints_until(cardan::Subscriber<CycleHint>& in, F done) {
   std::map<std::string, CycleHint> seen;

@@ -18,7 +18,7 @@
 #include "cardan/transport/endpoint/sample_block.hpp"
 #include "cardan/transport/topic.hpp"
 
-// What the templates of Context, Output and Latest need from the inside of the runtime. They name its classes and do
+// The parts of the runtime's inside that the templates of Context, Output and Latest need. They name its classes and do
 // not include them, so that users compile without them.
 
 namespace cardan::detail {

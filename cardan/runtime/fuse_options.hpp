@@ -8,7 +8,7 @@
 
 namespace cardan {
 
-/// What differs from input to input of Context::fuse().
+/// Options that differ from input to input of Context::fuse().
 struct FuseInput {
   /// Name in statistics and the configuration's `callbacks`; empty: the topic as the code names it. A component whose
   /// code reads a topic twice has to give one of them another name.

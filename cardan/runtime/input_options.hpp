@@ -13,8 +13,8 @@ struct InputOptions {
   /// Samples that the component keeps after its callback has returned (in a member, in another thread). Each costs the
   /// publisher a slot. A component that keeps more takes slots that others need.
   std::uint32_t keeps = 1;
-  /// Allows this callback to run beside the component's other callbacks (never beside itself). Then the component must
-  /// guard its own state.
+  /// Allows this callback to run at the same time as the component's other callbacks (not as itself). Then the
+  /// component must guard its own state.
   bool overlaps = false;
   /// Name in statistics and in the configuration's `callbacks`. Empty: the topic as the code names it.
   std::string name{};

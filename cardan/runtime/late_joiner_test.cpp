@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that come after the samples: declared later in the same process, or made anew by a restart.
+// Inputs that come after the samples: declared later in the same process, or made again by a restart.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -105,7 +105,7 @@ TEST(LateJoiner, WhoIsDeclaredAfterTheWriterGetsTheLastDepthInASimulation) {
   simulation.run();
   expect_the_last_of_all(reader);
   for (const auto& c : cardan::detail::runtime_of(simulation).components().back()->callbacks())
-    EXPECT_EQ(c->statistics().dropped.load(), 0U) << c->name() << ": what is older than the depth is no loss";
+    EXPECT_EQ(c->statistics().dropped.load(), 0U) << c->name() << ": samples older than the depth are not lost";
 }
 
 class LateJoinerInAProcess : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {};
@@ -162,7 +162,7 @@ struct Writer : Component {
   Output<Reading> out;
 };
 
-/// The writer stands in the same process, or in a runtime of its own, as another process would.
+/// The writer is in the same process, or in a runtime of its own, as another process would.
 class LateJoinerRestart : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {
  protected:
   LateJoinerRestart() {
@@ -198,7 +198,7 @@ TEST_P(LateJoinerRestart, ARestartedComponentGetsTheLastDepthAgain) {
     EXPECT_TRUE(soon([&] { return last_life() == all; })) << round;
   }
   writer_->out.publish({6});
-  EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 4, 5, 6}); })) << "and goes on";
+  EXPECT_TRUE(soon([&] { return last_life() == std::vector<std::int64_t>({3, 4, 5, 6}); })) << "and continues";
   runtime_->stop();
 }
 
@@ -348,7 +348,7 @@ TEST_F(LateJoinerInAProcess, WhoComesWhileSamplesArePublishedIsGivenEachOnce) {
     std::uint64_t counted = 0;
     for (const auto& c : runtime.components().back()->callbacks())
       counted += c->statistics().dropped.load() + c->statistics().missed.load();
-    // What was dropped before the first one that came shows in no gap.
+    // Samples that were dropped before the first one that came show in no gap.
     const auto given = static_cast<std::uint64_t>(life.back() - life.front()) + 1;
     ASSERT_LE(given, life.size() + counted) << "lost without a word, in round " << round;
   }

@@ -8,7 +8,8 @@
 
 namespace cardan::detail {
 
-/// What a parameter takes, as a remedy: "give a number from 0.0 to 100.0 (brakes below, metres)". Any thread.
+/// The values that a parameter takes, as a remedy: "give a number from 0.0 to 100.0 (brakes below, metres)". Any
+/// thread.
 [[nodiscard]] std::string wanted_by(const ParameterCore& parameter);
 
 /// A value's type in a sentence: "a Boolean", "an integer", "a number", "a text". Any thread.

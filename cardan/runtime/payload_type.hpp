@@ -19,7 +19,7 @@ namespace cardan {
 /// within its process.
 ///
 ///   static std::string type_name();                                  // "my.Package.Type"
-///   static std::string schema();                                     // what a recorder stores beside it; may be empty
+///   static std::string schema();                                     // what a recorder stores with it; may be empty
 ///   static bool encode(const T& object, std::vector<std::byte>& to); // false: cannot be encoded
 ///   static bool decode(std::span<const std::byte> bytes, T& object); // false: malformed
 template <class T>
@@ -34,7 +34,7 @@ concept Encodable = requires(const T& object, std::vector<std::byte>& to) {
   { codec<T>::encode(object, to) };
 };
 
-/// What the runtime knows about a topic's type: its C++ type here, and its form for other processes.
+/// The runtime's knowledge of a topic's type: its C++ type here, and its form for other processes.
 struct PayloadType {
   std::type_index cpp{typeid(void)};
   std::optional<MessageType> shared{};  ///< its message type in shared memory; nothing: it cannot leave the process

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component is made anew while the others of its process go on.
+// A component is made again while the others of its process continue.
 #include <gtest/gtest.h>
 
 #include <atomic>

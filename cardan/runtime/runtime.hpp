@@ -109,7 +109,7 @@ class Runtime {
 
   /// Without threads: runs the most urgent ready callback. Returns false if none is ready.
   bool run_one();
-  /// Without threads: the time when the next timer is due; 0: there is none.
+  /// Without threads: the time when the next timer is due; 0: no timer.
   [[nodiscard]] std::int64_t next_timer() const;
   [[nodiscard]] RuntimeClock& clock() noexcept { return clock_; }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }

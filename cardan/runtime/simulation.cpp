@@ -94,7 +94,7 @@ std::size_t Simulation::run_until(std::int64_t time) {
     const std::int64_t next = std::min(timer == 0 ? kNever : timer, events_.empty() ? kNever : events_.begin()->first);
     if (next > time || next == kNever) break;
     runtime_->clock().simulate(std::max(next, now()));
-    // What comes from outside at this time is there before the timers of this time run.
+    // Messages from outside at this time are there before the timers of this time run.
     while (!events_.empty() && events_.begin()->first <= now()) {
       const auto what = std::move(events_.begin()->second);
       events_.erase(events_.begin());

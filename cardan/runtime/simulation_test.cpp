@@ -25,7 +25,7 @@ struct Number {
   std::int64_t value = 0;
 };
 
-/// What no shared memory can carry.
+/// An object that no shared memory can carry.
 using Names = std::map<std::string, std::vector<int>>;
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace cardan {
 
-/// What a timer does with periods that were over before it could run.
+/// Handling of a timer's periods that were over before it could run.
 enum class Overrun : std::uint8_t {
   Skip,     ///< leaves them out: the next call is at the next point of the grid. For control loops.
   CatchUp,  ///< calls once for each: the number of calls is right, their times are not. For simulations and counters.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nobody made is named when it is used, and what comes too late is refused.
+// Parts that nobody made are reported when they are used, and late declarations are refused.
 #include <gtest/gtest.h>
 
 #include <functional>

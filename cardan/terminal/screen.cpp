@@ -14,7 +14,7 @@ namespace {
 
 bool begins_letter(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
 
-/// Bytes of a colour ("\x1b[1;31m") at the beginning of `text`; 0: there is none.
+/// Bytes of a colour ("\x1b[1;31m") at the beginning of `text`; 0: no colour.
 std::size_t colour_bytes(std::string_view text) noexcept {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find('m');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is drawn again and again on a terminal, of whatever size it is at that moment.
+// A picture that is drawn again and again on a terminal, of whatever size it is at that moment.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// Of the terminal behind standard output; what it does not say is as above.
+/// Of the terminal of standard output; what it does not say is as above.
 [[nodiscard]] Room terminal_size() noexcept;
 
 /// Columns on the screen: letters of UTF-8, without the bytes of colours.
@@ -39,7 +39,7 @@ struct Room {
 /// terminal's size changes the screen is redrawn, because the place of the old lines is not known then.
 class LiveBlock {
  public:
-  /// What to write: `log` is of whole lines; `block` has fewer lines than the terminal, none of them wider.
+  /// The bytes to write: `log` is of whole lines; `block` has fewer lines than the terminal, none of them wider.
   [[nodiscard]] std::string draw(std::string_view log, const std::vector<std::string>& block, Room size);
   [[nodiscard]] bool drawn_for(Room size) const noexcept { return rows_ == 0 || size == size_; }
   /// The log of a screen, for when it is redrawn.

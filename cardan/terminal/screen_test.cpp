@@ -67,19 +67,19 @@ TEST(Screen, TheHeadAndRowsOfTroubleStayWhenOthersHaveNoRoom) {
 
 TEST(Screen, ATableInFewColumnsBreaksNoWord) {
   Table table({{"NAME"}, {"TYPE"}, {"N", true}, {"WORDS"}});
-  table.row({"/front/camera", "sensor_msgs/msg/Image", "12", "some words about it that go on"});
+  table.row({"/front/camera", "sensor_msgs/msg/Image", "12", "some words about it that follow"});
   table.row({"/a", "a/B", "3", ""});
   EXPECT_EQ(table.text(80), table.text());
   EXPECT_EQ(table.text(60),
             "NAME           TYPE                    N  WORDS\n"
             "/front/camera  sensor_msgs/msg/Image  12  some words about\n"
-            "                                          it that go on\n"
+            "                                          it that follow\n"
             "/a             a/B                     3\n");
   EXPECT_EQ(table.text(40),
             "NAME           TYPE                    N\n"
             "    WORDS\n"
             "/front/camera  sensor_msgs/msg/Image  12\n"
-            "    some words about it that go on\n"
+            "    some words about it that follow\n"
             "/a             a/B                     3\n");
   for (std::size_t columns = 20; columns < 90; ++columns) {
     std::istringstream lines(table.text(columns));

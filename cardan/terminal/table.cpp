@@ -106,7 +106,7 @@ std::string Table::text(std::size_t columns) const {
   const std::vector<std::size_t> natural = widths();
   std::vector<std::size_t> width = natural;
   narrow(width, columns);
-  std::vector<std::vector<std::size_t>> groups;  // columns that stand in one line
+  std::vector<std::vector<std::size_t>> groups;  // columns that share a line
   std::size_t used = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (groups.empty() || used + kGap + width[c] > columns) {
@@ -117,7 +117,7 @@ std::string Table::text(std::size_t columns) const {
     }
     used += width[c];
     groups.back().push_back(c);
-    // What is left of a line that ends early is for its last column.
+    // The rest of a line that ends early is for its last column.
     if (c + 1 == columns_.size() || used + kGap + width[c + 1] > columns)
       width[c] = std::min(natural[c], width[c] + columns - std::min(used, columns));
   }

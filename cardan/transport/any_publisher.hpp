@@ -71,7 +71,7 @@ class AnyPublisher {
 
   /// Waits until the next publish() would not have to wait for reliable subscribers. Demotes no subscriber. Returns
   /// false if that is not the case within `timeout`. For a publisher that prefers to wait rather than lose samples, and
-  /// that checks now and then whether to go on waiting.
+  /// that checks now and then whether to continue waiting.
   /// Call it on the publishing thread; blocks.
   [[nodiscard]] bool wait_for_readers(std::chrono::nanoseconds timeout) noexcept {
     return end_.wait_for_room(steady_now() + timeout.count());

@@ -137,7 +137,7 @@ TEST_F(AnyPublisherTest, ALoanThatIsDroppedIsFreeAgain) {
 
 TEST_F(AnyPublisherTest, ReliableReadersAreWaitedForWithoutDemotingThem) {
   AnyPublisher out("/plain", message_type_of<Plain>(), {.depth = 2, .reliable = true, .reliable_timeout = 1ms});
-  EXPECT_TRUE(out.wait_for_readers(0ns)) << "there is none";
+  EXPECT_TRUE(out.wait_for_readers(0ns)) << "nobody to wait for";
   Subscriber<Plain> in(Topic<Plain>{"/plain", {}});
   const Subscriber<Plain> careless(Topic<Plain>{"/plain", {}}, {.reliable = false});
   const auto publish = [&] { return out.publish(out.loan()); };

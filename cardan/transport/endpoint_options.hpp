@@ -11,7 +11,7 @@
 
 namespace cardan {
 
-/// What happened on the other side of a topic.
+/// An event on the other side of a topic.
 struct Event {
   enum class Kind : std::uint8_t {
     Joined,          ///< a publisher of the topic was attached
@@ -68,7 +68,7 @@ struct SubscriberOptions {
   /// the subscribers that act. It costs the publisher one more system call for each publication that finds this
   /// subscriber asleep.
   bool background = false;
-  /// Overrides the topic's way of waiting.
+  /// Overrides the topic's wait strategy.
   std::optional<Waiting> waiting{};
   /// For a bridge: streams whose `via` has this network are not attached, so that no message returns to where it came
   /// from. Publishers of version 0.1 do not state theirs. Empty: all are attached.

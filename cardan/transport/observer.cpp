@@ -150,7 +150,7 @@ bool ObservedStream::copy_next(ObservedSample& into, std::uint64_t after) const 
   std::uint64_t from = after;
   const bool found = view.copy_picked(into, [&] {
     const auto e = protocol::oldest_after<Native>(view.ring, from);
-    // The next try begins behind this one, as it will be gone; the newest is always worth another look.
+    // The next try begins after this one, as it will be gone; the newest is always worth another look.
     if (e && protocol::newest_after<Native>(view.ring, e->sequence)) from = e->sequence;
     return e;
   });
@@ -198,7 +198,7 @@ bool Observer::refresh() {
   }
   const std::vector<Problem> before = std::exchange(problems_, {});
   const std::uint64_t hash = detail::hash_name(topic_);
-  // Processes of other users get so much time together, and so many streams.
+  // Processes of other users get this much time together, and this many streams.
   std::chrono::nanoseconds others_time = 2 * options_.timeout;
   std::map<uid_t, std::size_t> others;
   for (const Watched& w : watched_)

@@ -47,7 +47,7 @@ class ObservedStream {
   [[nodiscard]] std::uint32_t depth() const noexcept;
   [[nodiscard]] std::size_t message_bytes() const noexcept;  ///< of the fixed struct
   [[nodiscard]] std::size_t max_bytes() const noexcept;      ///< of a payload
-  /// Who may share it, as its publisher says. Owner if its library does not say it.
+  /// The users that may share it, as its publisher says. Owner if its library does not say it.
   [[nodiscard]] Access access() const noexcept;
 
   [[nodiscard]] std::uint64_t published() const noexcept;

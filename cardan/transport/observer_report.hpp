@@ -70,7 +70,7 @@ struct PublisherReport {
   std::uint64_t left_out = 0;  ///< subscribers for which the answer (64 KiB) has no room
 };
 
-/// What a look at a domain found.
+/// The result of a look at a domain.
 struct DomainReport {
   std::string run_directory;  ///< the domain's folder
   std::vector<PublisherReport> publishers;

@@ -104,7 +104,7 @@ template <class T>
   return {sample.get(), [sample](const T*) {}};
 }
 
-/// What travels with a message.
+/// The data that travels with a message.
 struct SampleInfo {
   std::uint64_t sequence = 1;
   std::int64_t publish_time = 0;  ///< steady clock, nanoseconds

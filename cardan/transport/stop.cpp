@@ -24,7 +24,7 @@ void on_signal(int signal) {
 }
 
 void on_hang_up(int /*signal*/) {
-  (void)echo.is_echo(steady_now());  // what comes with it, as systemd's SIGTERM, is none of its own
+  (void)echo.is_echo(steady_now());  // what comes with it, as systemd's SIGTERM, is not one of its own
   request_stop();
 }
 }  // namespace

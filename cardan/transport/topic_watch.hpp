@@ -31,8 +31,8 @@ struct PublicationForm {
   [[nodiscard]] bool operator==(const PublicationForm&) const = default;
 };
 
-/// What a TopicWatch finds. All functions are called on one thread at a time: at first the one that calls look(), then
-/// the watch's own.
+/// The receiver of a TopicWatch's findings. All functions are called on one thread at a time: at first the one that
+/// calls look(), then the watch's own.
 class TopicWatchListener {
  public:
   virtual ~TopicWatchListener() = default;
@@ -74,13 +74,13 @@ class TopicWatch {
   TopicWatch& operator=(const TopicWatch&) = delete;
   ~TopicWatch();
 
-  /// Looks once, on this thread, and goes on looking on its own thread. Call it once.
+  /// Looks once, on this thread, and continues looking on its own thread. Call it once.
   void start();
   /// The same, with the first look on that thread too: looked_ns() then says when it is over.
   void start_on_own_thread();
   /// Ends the thread. The destructor does so too; a listener that is destroyed first calls this.
   void stop() noexcept;
-  /// When the last look that is over began. What was announced before has been found. Steady clock, ns.
+  /// When the last look that is over began. Earlier announcements have been found. Steady clock, ns.
   [[nodiscard]] std::int64_t looked_ns() const noexcept { return looked_ns_.load(); }
 
  private:

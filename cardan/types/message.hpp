@@ -160,7 +160,7 @@ struct message_traits {
 
 namespace detail {
 
-/// What the untyped core needs to know about T. Allocates.
+/// The description of T for the untyped core. Allocates.
 template <Message T>
 MessageType message_type_of() {
   if constexpr (kIsStandard<T>) {

@@ -45,9 +45,9 @@ struct Reflection {
   static constexpr auto kName = Name;
 };
 
-// This lets the macro stand in any namespace. Instantiating Describe<T, …> defines the friend that Key<T> declares, and
-// argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only stand outside every
-// namespace.)
+// This lets the macro be used in any namespace. Instantiating Describe<T, …> defines the friend that Key<T> declares,
+// and argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only stand outside
+// every namespace.)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"

@@ -16,7 +16,7 @@ struct AnyMessageType {
   std::uint64_t hash;  ///< of the layout
   std::size_t bytes;   ///< of the fixed struct
   std::size_t alignment;
-  bool has_arena;  ///< it has vectors or strings: an arena stands before it, and subscribers get a checked copy of the
+  bool has_arena;  ///< it has vectors or strings: an arena precedes it, and subscribers get a checked copy of the
                    ///< fixed struct
   std::size_t arena_bytes;
 };

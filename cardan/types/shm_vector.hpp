@@ -16,7 +16,7 @@
 
 namespace cardan::shm {
 
-/// What all vectors have in common, whatever their elements: the location of the bytes, relative to the vector itself.
+/// The common part of all vectors, whatever their elements: the location of the bytes, relative to the vector itself.
 /// Not copyable, because the same distance would point elsewhere from the copy.
 class VectorBase {
  public:

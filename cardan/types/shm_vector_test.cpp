@@ -203,7 +203,7 @@ TEST_F(Adopt, RefusesEveryWildRange) {
       {good.data + 8, 32, 32, 0},                           // shifted over the end
       {good.data - 8, 1, 1, 0},                             // before the payload
       {good.data + 4, 1, 1, 0},                             // not aligned
-      {good.data + 256, 1, 1, 0},                           // behind the end
+      {good.data + 256, 1, 1, 0},                           // after the end
       {good.data, huge, huge, 0},                           // size × 8 overflows
       {good.data, huge / 8 + 2, 1, 0},                      // … to a small number
       {std::numeric_limits<std::int64_t>::min(), 1, 1, 0},  // far away

@@ -15,7 +15,7 @@
 
 namespace cardan::street {
 
-/// What a driver that plays a folder keeps step with, from its parameters.
+/// The folder that a driver keeps step with, from its parameters.
 inline Beside beside_of(Context& context, const char* other, const char* what) {
   const auto folder = context.parameter(other, std::string(),
                                         {.description = std::string(what) + ", in step with this one", .fixed = true});
@@ -25,7 +25,7 @@ inline Beside beside_of(Context& context, const char* other, const char* what) {
   return {.folder = *folder, .origin = *origin};
 }
 
-/// The thread of a sensor's driver, which blocks in the sensor and so cannot be a callback. What it throws becomes the
+/// The thread of a sensor's driver, which blocks in the sensor and so cannot be a callback. Its exception becomes the
 /// component's exception: the rule of the configuration (`on_exception`) applies.
 class Driver {
  public:

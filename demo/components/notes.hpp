@@ -11,7 +11,7 @@
 
 namespace cardan::street {
 
-/// What a component of the street tells the demo: only of what came while it ran. One thread at a time.
+/// A component's notes for the demo: only of what came while it ran. One thread at a time.
 class Notes {
  public:
   void open(Context& context) {

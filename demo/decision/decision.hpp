@@ -9,7 +9,7 @@
 
 namespace cardan::street {
 
-/// What the street's last process publishes: a plain struct of one's own becomes a message by one macro.
+/// The message of the street's last process: a plain struct of one's own becomes a message by one macro.
 struct Decision {
   Header header;  ///< the stamp and sequence of the sensor frame that led to it
   bool brake = true;

@@ -22,7 +22,7 @@ struct Verdict {
   [[nodiscard]] std::string_view text() const noexcept { return reason.data(); }
 };
 
-/// What the car is and does, for the distance that it needs to stop.
+/// The car and its motion, for the distance that it needs to stop.
 struct Car {
   float speed = 8.3F;         ///< m/s (30 km/h)
   float reaction = 0.5F;      ///< s, before the brakes bite

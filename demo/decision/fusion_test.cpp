@@ -31,7 +31,7 @@ std::string decide(std::vector<Obstacle> obstacles, std::vector<Seen> seen) {
 
 TEST(Fusion, FreePath) {
   EXPECT_EQ(decide({}, {}), "go: the path is free");
-  EXPECT_EQ(decide({thing(5, 4)}, {}), "go: the path is free") << "beside the path";
+  EXPECT_EQ(decide({thing(5, 4)}, {}), "go: the path is free") << "next to the path";
   EXPECT_EQ(decide({thing(25, 0)}, {}), "go: the path is free for 25 m");
   EXPECT_EQ(decide({thing(-5, 0)}, {}), "go: the path is free") << "behind";
 }
@@ -51,7 +51,7 @@ TEST(Fusion, WhoBothSensorsSeeIsGivenMoreRoom) {
 TEST(Fusion, TheCameraAloneCountsWhenTheBoxIsTall) {
   EXPECT_EQ(decide({}, {person(0, 200)}), "brake: pedestrian about 7 m ahead (camera alone)");
   EXPECT_EQ(decide({}, {person(0, 100)}), "go: the path is free");
-  EXPECT_EQ(decide({}, {person(0.4F, 200)}), "go: the path is free") << "beside the path";
+  EXPECT_EQ(decide({}, {person(0.4F, 200)}), "go: the path is free") << "next to the path";
 }
 
 TEST(Fusion, ABoxOfAModelHasNoMargin) {

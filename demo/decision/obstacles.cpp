@@ -69,7 +69,7 @@ void ObstacleFinder::estimate_ground(std::span<const Point> cloud) {
     polar_of_[i] = kOutside;
     // Also false for NaN.
     if (!(p.x > kBehind && p.x < kAhead && std::abs(p.y) < kAside && std::abs(p.z) < 30)) continue;
-    if (own_.has(p.x, p.y)) continue;  // a bonnet is no ground either
+    if (own_.has(p.x, p.y)) continue;  // a bonnet is not ground either
     const std::size_t cell = polar(p);
     if (cell >= lowest_.size()) continue;
     polar_of_[i] = static_cast<std::uint32_t>(cell);

@@ -11,7 +11,7 @@
 
 namespace cardan::street {
 
-/// A cluster of returns that stand on the ground: an upright box in the sensor's frame (m), with what its size
+/// A cluster of returns on the ground: an upright box in the sensor's frame (m), with what its size
 /// suggests.
 struct Obstacle {
   enum class Kind : std::uint8_t { Pedestrian, Vehicle, Structure, Object };

@@ -24,7 +24,7 @@ inline constexpr std::array<std::string_view, 80> kCocoClasses = {
     "toaster",        "sink",       "refrigerator",  "book",          "clock",        "vase",          "scissors",
     "teddy bear",     "hair drier", "toothbrush"};
 
-/// What a thing that was seen means for the decision.
+/// The meaning of a thing that was seen, for the decision.
 enum class SeenKind : std::uint8_t { Person, Vehicle, Other };
 
 [[nodiscard]] constexpr SeenKind kind_of(std::string_view label) noexcept {
@@ -34,7 +34,7 @@ enum class SeenKind : std::uint8_t { Person, Vehicle, Other };
   return SeenKind::Other;
 }
 
-/// The static text that says the same as `label`, which need not live on; "object" for what is none of these.
+/// The static text that says the same as `label`, which need not live on; "object" for all others.
 [[nodiscard]] constexpr std::string_view static_label(std::string_view label) noexcept {
   if (label == kPedestrian) return kPedestrian;
   for (const std::string_view known : kCocoClasses)

@@ -32,8 +32,8 @@ struct Candidate {
   std::uint8_t category;  ///< of kCocoClasses
 };
 
-/// Adds what scores at least `least` to `found`. What is not finite, has no size, or lies outside of the picture is
-/// left out. `output` has the layout's shape, and 32-bit floats without gaps.
+/// Adds boxes that score at least `least` to `found`. A box that is not finite, has no size, or lies outside of the
+/// picture is left out. `output` has the layout's shape, and 32-bit floats without gaps.
 void decode(DetectorLayout layout, const cv::Mat& output, cv::Size input, float least, std::vector<Candidate>& found);
 
 /// Of boxes of one class that overlap by more than `overlap` (intersection over union) only the best stays. The best

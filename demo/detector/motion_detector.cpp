@@ -28,7 +28,7 @@ void MotionDetector::compare(const Picture& picture) {
   }
   moving_.assign(cells, 0);
   for (int y = 0; y < rows; ++y) {
-    // The pixel in the middle of a cell stands for it.
+    // The pixel in the middle of a cell represents it.
     const std::uint8_t* const row = picture.row(y * kCell + kCell / 2) + kCell / 2 * channels;
     for (int x = 0; x < columns; ++x) {
       const std::uint8_t* const now = row + static_cast<std::size_t>(x * kCell) * channels;

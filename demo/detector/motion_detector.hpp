@@ -33,7 +33,7 @@ class MotionDetector final : public PictureDetector {
 
   int columns_ = 0, rows_ = 0;
   std::vector<std::uint8_t> background_;
-  std::vector<std::uint8_t> moving_;  // 1: differs or is beside one that does
+  std::vector<std::uint8_t> moving_;  // 1: differs or is next to one that does
   std::vector<int> open_;             // of flood()
   std::vector<Seen> seen_;
 };

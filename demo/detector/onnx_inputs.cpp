@@ -33,7 +33,7 @@ class Fields {
     std::uint64_t number = 0;  ///< of a number
     std::string_view bytes{};  ///< of anything else
   };
-  /// Empty at the end, and at what is no message.
+  /// Empty at the end, and at bytes that are not a message.
   std::optional<One> next() {
     One one;
     const auto key = varint();

@@ -14,9 +14,9 @@ struct OnnxInput {
   std::vector<std::int64_t> shape;  ///< 0: not fixed
 };
 
-/// The inputs of the model in `bytes`, without those that the file gives values for. What is no ONNX model has none.
-/// OpenCV does not tell them (4.6), and a model runs in its own size only. Never throws but for want of memory; looks
-/// at each byte at most a few times.
+/// The inputs of the model in `bytes`, without those that the file gives values for. Other bytes than an ONNX model
+/// have none. OpenCV does not tell them (4.6), and a model runs in its own size only. Never throws but for want of
+/// memory; looks at each byte at most a few times.
 [[nodiscard]] std::vector<OnnxInput> onnx_inputs(std::string_view bytes);
 
 }  // namespace cardan::street

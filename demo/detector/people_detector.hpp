@@ -23,7 +23,7 @@ class PeopleDetector final : public PictureDetector {
   std::span<const Seen> detect(const Picture& picture) override { return detect(mat_of(picture)); }
   std::span<const Seen> detect(const cv::Mat& picture);
 
-  /// What overlaps becomes one box, the same in whatever order they are.
+  /// Overlapping boxes become one, the same in whatever order they are.
   void group(std::vector<cv::Rect>& boxes, std::vector<double>& weights) const;
 
  private:

@@ -10,7 +10,7 @@ namespace cardan::street {
 
 std::string priorities_text(const RealtimeReport& asked) {
   constexpr const char* kUrgent = "LiDAR, obstacles and decision run before";
-  constexpr const char* kBehind = "the detector behind the others";
+  constexpr const char* kBehind = "the detector after the others";
   if (asked.grants.empty()) return "Priorities: none.\n";
   const RealtimeGrant& first = asked.grants.front();
   const RealtimeGrant& last = asked.grants.back();

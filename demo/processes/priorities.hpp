@@ -8,7 +8,7 @@
 
 namespace cardan::street {
 
-/// What the kernel makes of the most urgent thread of a configuration, for people: a sentence or two, with what to
+/// The kernel's answer to the most urgent thread of a configuration, for people: a sentence or two, with what to
 /// grant where it refuses. `asked`: what was granted to a thread that asked for its policy and nice value.
 [[nodiscard]] std::string priorities_text(const RealtimeReport& asked);
 

@@ -18,7 +18,7 @@ TEST(Priorities, SayWhatIsPermittedAndWhatToGrant) {
   EXPECT_NE(some.find("before others (nice -10)"), std::string::npos) << some;
   EXPECT_NE(some.find("grant rtprio 30"), std::string::npos) << some;
   const std::string none = priorities_text({.grants = {no_fifo, no_nice}});
-  EXPECT_NE(none.find("the detector behind the others"), std::string::npos) << none;
+  EXPECT_NE(none.find("the detector after the others"), std::string::npos) << none;
   EXPECT_NE(none.find("grant nice -10"), std::string::npos) << none;
   EXPECT_NE(none.find("cardan doctor"), std::string::npos) << none;
 }

@@ -46,7 +46,7 @@ const char* remedy_for(int signal) {
     case SIGILL:
       return "the program does not fit this CPU: build it on this computer";
     case SIGBUS:
-      return "memory behind a mapping is gone: check that there is room left (`df -h /dev/shm`, `free -m`)";
+      return "the memory of a mapping is gone: check that there is room left (`df -h /dev/shm`, `free -m`)";
     default:
       return "this is a bug: please report it with what `coredumpctl info` or a debugger says about that pid";
   }
@@ -110,7 +110,7 @@ void Processes::start(const Start& start) {
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   // Nothing of this process's own parent either (a descriptor without close-on-exec).
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kNoteFd + 1);
-  // A group of its own: the terminal's Ctrl-C is for the parent, who ends everybody in order.
+  // A group of its own: the terminal's Ctrl-C is for the parent, which ends all processes in order.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -213,7 +213,7 @@ std::size_t Processes::running() const noexcept {
 double Processes::cpu_seconds(std::size_t index) {
   Child& c = children_[index];
   if (!c.running) return c.cpu;
-  // What has ended and is not yet waited for has used what it had used.
+  // A process that has ended and is not yet waited for keeps its counts.
   if (const auto seconds = cpu_seconds_of(c.pid); seconds && *seconds > 0) c.cpu = *seconds;
   return c.cpu;
 }

@@ -24,7 +24,7 @@ struct Ending {
   std::string output;  ///< the last lines that it wrote to stderr
 };
 
-/// What happened and what to do about it, in words: "detector (pid 12) died by signal 11 (Segmentation fault) …".
+/// The event and its remedy, in words: "detector (pid 12) died by signal 11 (Segmentation fault) …".
 [[nodiscard]] std::string explain(const Ending& ending);
 
 /// The child processes of a run: started from one program, watched, and ended together. Not thread-safe.

@@ -75,7 +75,7 @@ TEST(Processes, OnlyTheirOwnDescriptorsAreHandedOver) {
 
 TEST(Processes, NotesComeInAndTheCpuIsCounted) {
   Processes processes;
-  // A shell cannot send notes in our form; what is no note must not disturb.
+  // A shell cannot send notes in our form; other texts than notes must not disturb.
   processes.start(shell("noise", "echo short >&3; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 100"));
   int notes = 0;
   double cpu = 0;

@@ -57,7 +57,7 @@ inline constexpr std::size_t kSetups = 4;
   return names[static_cast<std::size_t>(setup)];
 }
 
-/// What the (hidden) command line of a process of the comparison says.
+/// The (hidden) command line of a process of the comparison.
 struct RoleOptions {
   Role role{};
   std::string camera, lidar, detector;

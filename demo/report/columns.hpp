@@ -31,7 +31,7 @@ class Columns {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Columns of the terminal that standard output is; 100 where it is none.
+/// Columns of the terminal of standard output; 100 without a terminal.
 [[nodiscard]] std::size_t output_width() noexcept;
 
 }  // namespace cardan::street

@@ -6,7 +6,7 @@
 
 namespace cardan::street {
 
-/// What the computer's processors have done since it started, in seconds of all of them together (/proc/stat).
+/// The work of the computer's processors since it started, in seconds of all of them together (/proc/stat).
 struct HostLoad {
   double all = 0;     ///< time there was
   double busy = 0;    ///< used by any program or the kernel

@@ -70,7 +70,7 @@ void Measurements::add(const Note& note) {
   complete();
   if (!counting_ || note.published < begin_) return;
   ++hop.received;
-  // What was lost before the first counted frame was lost before the beginning.
+  // Losses before the first counted frame are from before the beginning.
   if (hop.received > 1) hop.missed += note.missed;
   hop.bytes += note.bytes;
   hop.transport_us.push_back(microseconds);

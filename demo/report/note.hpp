@@ -11,8 +11,8 @@
 
 namespace cardan::street {
 
-/// What a part of the street tells the one that watches it, after the work is done, so that watching is not on the path
-/// that is measured: on a topic, or as one datagram over a socket pair. Times are of the steady clock in ns.
+/// A note of a part of the street to the one that watches it, after the work is done, so that watching is not on the
+/// path that is measured: on a topic, or as one datagram over a socket pair. Times are of the steady clock in ns.
 struct Note {
   enum class Kind : std::uint8_t {
     Ready,     ///< topic: the role; text: what it reads, for people; sequence: the width of its pictures, if it has any

@@ -63,7 +63,7 @@ std::string title_of(std::size_t hop, const Inputs& inputs) {
   return fmt::format("{} → {}", label_of(kHopList[hop].from, inputs), label_of(kHopList[hop].to, inputs));
 }
 
-/// The figures of a summary as columns, and their cells. What is dropped first says least beside the others.
+/// The figures of a summary as columns, and their cells. The first to be dropped says least in addition to the others.
 constexpr std::array<std::pair<const char*, int>, 7> kFigures = {
     {{"min", 3}, {"mean", 2}, {"p50", 0}, {"p95", 1}, {"p99", 0}, {"max", 0}, {"std", 5}}};
 std::vector<std::string> cells_of(std::string title, const Summary& s) {

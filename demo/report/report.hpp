@@ -11,7 +11,7 @@
 
 namespace cardan::street {
 
-/// What the figures are of, for headings and labels.
+/// The source of the figures, for headings and labels.
 struct Inputs {
   std::string camera, lidar;  ///< as the drivers describe them
   bool lidar_simulated = false, camera_drawn = false;
@@ -21,7 +21,7 @@ struct Inputs {
 /// least important ones are left out.
 [[nodiscard]] std::string table(Setup setup, const Figures& figures, const Inputs& inputs, std::size_t width);
 
-/// What one setup measured.
+/// The measurements of one setup.
 struct Measured {
   Setup setup{};
   Figures figures{};

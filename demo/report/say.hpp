@@ -9,7 +9,7 @@
 
 namespace cardan::street {
 
-/// Prints to standard output. Not fmt::print(), which throws when the disk is full: a run that measures goes on, and
+/// Prints to standard output. Not fmt::print(), which throws when the disk is full: a run that measures continues, and
 /// the command fails at its end.
 template <class... Arguments>
 void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {

@@ -50,7 +50,7 @@ std::string render(const Moment& m, const Inputs& inputs, std::size_t width, boo
                               : fmt::format("Cardan demo · {} · starting", name_of(m.setup)));
   lines.push_back("  camera  " + inputs.camera);
   lines.push_back("  LiDAR   " + inputs.lidar);
-  // Where not all columns have room, who reads it goes first, and never what was missed.
+  // Where not all columns have room, the reader's name goes first, and never the missed samples.
   constexpr std::size_t kWhole = 109;
   const auto row = [&](const std::string& topic, const std::string& way, const std::string& rest) {
     lines.push_back(width >= kWhole
@@ -118,7 +118,7 @@ void View::show(const Moment& moment, const Inputs& inputs) {
   size_ = {size.ws_col, size.ws_row};
   std::string out;
   if (moved)
-    out += "\x1b[H";  // where the terminal has put the old lines nobody knows: the whole screen anew
+    out += "\x1b[H";  // where the terminal has put the old lines nobody knows: draws the whole screen again
   else if (drawn_ > 0)
     out += fmt::format("\x1b[{}A", drawn_);
   out += "\x1b[J" + picture;

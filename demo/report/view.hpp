@@ -17,7 +17,7 @@ struct ProcessLoad {
   double cpu_percent = 0;  ///< of one core
 };
 
-/// What the live view shows at one moment.
+/// The contents of the live view at one moment.
 struct Moment {
   Setup setup{};
   double seconds = 0, of_seconds = 0;

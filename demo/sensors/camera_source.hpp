@@ -35,7 +35,7 @@ class CameraSource {
   [[nodiscard]] virtual std::int64_t stamp() const noexcept { return wall_now(); }
 };
 
-/// What a user gives for the drawn street.
+/// The name of the drawn street on the command line.
 inline constexpr const char* kDrawn = "drawn";
 
 /// Opens what a user gives: "drawn" (the drawn street), or what open_video() opens. Throws Error as open_video().

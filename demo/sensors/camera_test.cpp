@@ -145,7 +145,7 @@ TEST(PeopleDetector, GroupsTheSameInWhateverOrderTheyWereFound) {
     return std::pair(boxes, weights);
   };
   const auto first = grouped();
-  EXPECT_EQ(first.first.size(), 2U) << "the one that stands alone is nobody";
+  EXPECT_EQ(first.first.size(), 2U) << "the single one is nobody";
   std::mt19937 random(3);
   for (int k = 0; k < 20; ++k) {
     std::shuffle(order.begin(), order.end(), random);

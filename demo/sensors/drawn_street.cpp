@@ -19,7 +19,7 @@ struct Colour {
   std::uint8_t blue, green, red;
 };
 
-/// A canvas of the street's size. Whatever is drawn beside it is left out.
+/// A canvas of the street's size. Whatever is drawn outside of it is left out.
 class Canvas {
  public:
   explicit Canvas(std::span<std::uint8_t> pixels) : pixels_(pixels) {}
@@ -101,7 +101,7 @@ constexpr std::array<Walker, DrawnStreet::kWalkers> kWalkerList = {{
     {520, 170, -64, 420, {50, 50, 50}, {100, 70, 50}},
     {526, 176, 72, 0, {140, 40, 120}, {30, 40, 60}},
 }};
-constexpr float kBeside = 120;  // pixels that a walker goes on beside the picture
+constexpr float kBeside = 120;  // pixels that a walker continues outside of the picture
 
 float column_of(const Walker& w, double seconds) {
   const double around = kWidth + 2 * kBeside;

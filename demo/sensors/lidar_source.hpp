@@ -47,7 +47,7 @@ class LidarSource {
 /// Whether that is a UDP port: a number, and no file of that name.
 [[nodiscard]] bool is_udp_port(const std::string& argument);
 
-/// The next of a series of times, `period` apart; a driver that falls behind goes on from now instead of hurrying
+/// The next of a series of times, `period` apart; a driver that falls behind continues from now instead of hurrying
 /// after.
 class Pace {
  public:

@@ -19,7 +19,7 @@
 namespace cardan::street {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};  // a camera behind a URL takes its time
+constexpr std::chrono::seconds kPatience{30};  // a camera at a URL takes its time
 constexpr int kAskAgain = 50;                  // ms
 constexpr std::size_t kLongestAnswer = 4096;
 constexpr std::size_t kMostPrinted = 4096;

@@ -15,7 +15,7 @@ namespace cardan::street {
 class PythonCamera final : public CameraSource {
  public:
   /// `interpreter`: a path, or a name in PATH. Blocks until the first picture is decoded, 30 s at most. Throws
-  /// cardan::Error (Unavailable): the source is none, the interpreter lacks a package, or the process ended.
+  /// cardan::Error (Unavailable): the source is invalid, the interpreter lacks a package, or the process ended.
   PythonCamera(const std::string& interpreter, const std::string& argument);
 
   [[nodiscard]] std::string describe() const override { return name_; }

@@ -34,7 +34,7 @@ std::uint64_t number_of(std::string_view digits) {
   return error == std::errc{} && end == digits.data() + digits.size() && !digits.empty() ? number : kNoNumber;
 }
 
-/// "frame_%04d.png": what stands before the number and after it, and how many digits it has at least.
+/// "frame_%04d.png": the text before the number and after it, and how many digits it has at least.
 struct Pattern {
   std::string before, after;
   std::size_t digits = 1;
@@ -57,7 +57,7 @@ struct Pattern {
   }
 };
 
-/// Calls `number_of_name` for each name in the folder: the file's number, or empty for what is no frame.
+/// Calls `number_of_name` for each name in the folder: the file's number, or empty for other files.
 template <class NumberOf>
 std::vector<File> list(const fs::path& folder, const FrameFiles& of, const NumberOf& number_of_name) {
   std::vector<File> files;

@@ -12,7 +12,7 @@
 namespace cardan::street {
 
 /// A recording as a folder of files, one a frame, as KITTI has it: `data/0000000000.png` and so on, with
-/// `timestamps.txt` beside `data`.
+/// `timestamps.txt` next to `data`.
 struct RecordedFolder {
   static constexpr std::size_t kMostFiles = 1'000'000;
 
@@ -20,7 +20,7 @@ struct RecordedFolder {
   std::vector<std::int64_t> times;           ///< of each, ns since 1970 in the recording's own zone; empty: not known
 };
 
-/// What the files are, for people and by the ends of their names.
+/// The kind of the files, for people and by the ends of their names.
 struct FrameFiles {
   const char* option;                    ///< "--camera"
   const char* what;                      ///< "picture"
@@ -34,12 +34,12 @@ inline constexpr FrameFiles kScanFiles{"--lidar", "scan", {".bin"}};
 [[nodiscard]] bool is_folder_of_frames(const std::string& argument);
 
 /// The files of a folder (in it, or in its `data`) or of a pattern, and their times from the `timestamps.txt` in the
-/// folder or beside its `data`. A timestamps.txt has a line for each file, or (as in KITTI drives that lack scans) one
+/// folder or next to its `data`. A timestamps.txt has a line for each file, or (as in KITTI drives that lack scans) one
 /// for each number. Throws Error: Unavailable (cannot be read), InvalidArgument (no such file in it, a pattern that is
 /// none, times that do not ascend or belong to other files). Reads the disk.
 [[nodiscard]] RecordedFolder read_recorded_folder(const std::string& argument, const FrameFiles& files);
 
-/// The times of that folder; empty: it is none, or has none. Never throws.
+/// The times of that folder; empty: it is not a folder, or has none. Never throws.
 [[nodiscard]] std::vector<std::int64_t> times_of_folder(const std::string& argument, const FrameFiles& files) noexcept;
 
 /// "2011-09-26 13:02:25.964389445" as ns since 1970; empty: it is no such time.

@@ -52,7 +52,7 @@ std::int64_t Timeline::newest(std::int64_t now) const noexcept {
 }
 
 Timeline::Due Timeline::next(std::int64_t now) {
-  // Who comes in the middle of a round waits for the frame that is next.
+  // A driver that comes in the middle of a round waits for the frame that is next.
   const std::int64_t reached = newest(now);
   last_ = last_ ? std::max(*last_ + 1, reached) : reached + 1;
   return {static_cast<std::size_t>(*last_ % static_cast<std::int64_t>(times_.size())), due(*last_)};
@@ -68,7 +68,7 @@ bool Timeline::sleep_until(std::int64_t time, const std::function<bool()>& stopp
 }
 
 std::int64_t Timeline::wall_time(std::int64_t time) {
-  // Who loses the CPU between the two clocks would take the pause for their difference.
+  // A thread that loses the CPU between the two clocks would take the pause for their difference.
   std::int64_t closest = std::numeric_limits<std::int64_t>::max();
   std::int64_t difference = 0;
   for (int i = 0; i < 5; ++i) {

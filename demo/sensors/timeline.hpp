@@ -12,7 +12,7 @@
 
 namespace cardan::street {
 
-/// What is played beside a recording.
+/// The recording that is played at the same time.
 struct Beside {
   std::string folder{};     ///< as the user gives it; what is no folder with times is of no meaning
   std::int64_t origin = 0;  ///< steady clock, ns, when the first round of both begins; 0: leave it to the recordings

@@ -22,7 +22,7 @@ namespace {
 }  // namespace
 
 VideoCamera::VideoCamera(const std::string& argument, const Beside& beside) : argument_(argument) {
-  // What goes wrong is said below, once and with its remedy.
+  // Errors are reported below, once and with their remedy.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   if (is_folder_of_frames(argument)) {
     folder_ = std::make_unique<PictureFolder>(argument, beside);

@@ -17,8 +17,8 @@
 
 // The peer that the demo compares Cardan with: frames over a Unix stream socket, as careful programs send them. A frame
 // is a length, a sequence number and the time of its publish call, then the bytes. Readers keep the newest complete
-// frame only (depth 1, like Cardan's), and go on emptying their sockets while they compute, so that no writer waits for
-// them.
+// frame only (depth 1, like Cardan's), and continue emptying their sockets while they compute, so that no writer waits
+// for them.
 
 namespace cardan::street {
 

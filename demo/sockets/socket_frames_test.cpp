@@ -73,7 +73,7 @@ TEST_F(Sockets, LargeFramesArriveWholeAlsoWhileTheReaderComputes) {
       std::this_thread::sleep_for(1ms);
     }
   }
-  EXPECT_GT(missed, 0U) << "the writer went on meanwhile";
+  EXPECT_GT(missed, 0U) << "the writer continued meanwhile";
   done = true;
   writer.join();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An own plain struct as a message: one macro names its fields; its ROS 2 schema and CDR form follow from it.
+// A plain struct of one's own as a message: one macro names its fields; its ROS 2 schema and CDR form follow from it.
 #include <cstdio>
 #include <exception>
 

@@ -28,7 +28,7 @@ def target(page, link):
 
 
 def linked():
-    """What the pages link to: paths from the root."""
+    """The links of the pages: paths from the root."""
     return sorted({target(page, link) for page in pages() for link in LINK.findall((ROOT / page).read_text(encoding="utf-8"))})
 
 

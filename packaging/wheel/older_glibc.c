@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compilers and libraries of newer systems take from glibc, and glibc 2.28 lacks. scripts/older_glibc.sh makes a
+// Functions that compilers and libraries of newer systems take from glibc, and glibc 2.28 lacks. scripts/older_glibc.sh makes a
 // static library of it, which comes before the C library when a wheel is linked. Nothing here is visible outside of the
 // file that it becomes part of.
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of 1920×1200×3 to a Python reader's NumPy view, beside a C++ reader in the same run; then eight Python readers.
+"""Frames of 1920×1200×3 to a Python reader's NumPy view, and to a C++ reader in the same run; then eight Python readers.
 
     PYTHONPATH=build/release/python python3 python/bench/frames.py build/release/bin/cardan_python_reader
 

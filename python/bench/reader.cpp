@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ reader beside which frames.py measures the Python one: takes frames, and prints their ages in nanoseconds.
+// The C++ reader that frames.py compares with the Python one: takes frames, and prints their ages in nanoseconds.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -20,7 +20,7 @@ if typing.TYPE_CHECKING:
     from cardan._selection import Columns
 
     class _Part(typing.TypedDict, total=False):
-        """What read() takes beside the type."""
+        """The arguments of read() besides the type."""
 
         start: float | None
         end: float | None
@@ -52,7 +52,7 @@ class Bag:
         level: "w": of the compression; 0: its default.
         chunk_bytes: "w": messages that are written, and compressed, together.
         max_memory: "r": bytes that one message, or the compressed chunks that overlap in time, may take in memory.
-            What needs more is left out and named.
+            Larger ones are left out and reported.
 
     Raises:
         Error: the file is not there, or not an MCAP file; the file is there already; the disk fails.
@@ -122,7 +122,7 @@ class Bag:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read so far, each with its place and reason; the first 1000."""
+        """Everything that could not be read so far, each with its place and reason; the first 1000."""
         return list(self._reader().problems)
 
     @property

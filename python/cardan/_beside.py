@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of components beside the configuration that names them.
+"""Modules of components next to the configuration that names them.
 
 The configuration is trusted as a program is, but its folder may hold files of others. So the interpreter's own modules come first, and
 a folder that others can write is not searched.
@@ -49,7 +49,7 @@ def _refusal(folder: str, file: str) -> tuple[str, str] | None:
 
 
 class _Named:
-    """Finds a module that the configuration names beside it before all others; not what the module imports."""
+    """Finds a module that the configuration names next to it before all others; not its imports."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -74,7 +74,7 @@ def import_named(name: str) -> ModuleType:
         raise Error(
             "invalid_argument",
             f"there is no Python module '{name}'" + (f": {folders}" if folders else ""),
-            remedies or "put it beside the configuration file, install it, or name its folder in PYTHONPATH",
+            remedies or "put it next to the configuration file, install it, or name its folder in PYTHONPATH",
         ) from None
     finally:
         sys.meta_path.remove(first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension. What programs use is in `cardan`."""
+"""The extension. The interface for programs is `cardan`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
@@ -14,7 +14,7 @@ class Message:
     """A message, or a part of one. Its fields are attributes: numbers and texts are copies, arrays of numbers are NumPy
     arrays over the message's memory, messages are objects over it.
 
-    What was received is read-only. It stays valid as long as this object, one of its parts or an array over it lives; then
+    A received message is read-only. It stays valid as long as this object, one of its parts or an array over it lives; then
     its slot is released at once. A loan is writable until it is published. After that its fields raise Error, and the
     arrays that it gave are read-only; slices of them cannot be changed by NumPy, so do not keep slices.
 
@@ -134,7 +134,7 @@ class SubscriberOptions:
     def set_waiting(self, kind: int, nanoseconds: int, /) -> None: ...
 
 class Event:
-    """What happened on the other side of a topic."""
+    """An event on the other side of a topic."""
 
     @property
     def kind(self) -> str:

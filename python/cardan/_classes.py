@@ -22,7 +22,7 @@ T = typing.TypeVar("T")
 
 
 class Info(typing.NamedTuple):
-    """What travels with a message, whatever the names of its fields."""
+    """The data that travels with a message, whatever the names of its fields."""
 
     sequence: int
     missed: int
@@ -78,7 +78,7 @@ class Sample(_Generic[D]):
 
 
 def from_ros2msg(name: str, definition: str) -> type[AnyMessage]:
-    """The class of a message by its ros2msg text: its own fields, then, behind a line of 80 '=' and a line
+    """The class of a message by its ros2msg text: its own fields, then, after a line of 80 '=' and a line
     "MSG: package/Type", those of each message that it uses, except for Cardan's own ("std_msgs/Header header"). Raises
     Error with the line that makes no sense."""
     return typing.cast("type[AnyMessage]", _class(Type.of_definition(name, with_standard_types(name, definition))))

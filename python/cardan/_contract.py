@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a topic's contract is made of: options, durations, and how a subscriber waits."""
+"""The parts of a topic's contract: options, durations, and how a subscriber waits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_contract(topic: object, end: str) -> None:
 
 
 def nanoseconds(seconds: float, name: str) -> int:
-    """A duration for the library. Raises Error for negative ones and those that are no number."""
+    """A duration for the library. Raises Error for negative ones and for others than numbers."""
     if not isinstance(seconds, (int, float)):
         raise TypeError(f"{name} is in seconds, a float; not {type(seconds).__name__}")
     if math.isnan(seconds) or seconds < 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, with cause and remedy."""
+"""Errors, with cause and remedy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _no_field_of(type_name: str, name: str, fields: tuple[str, ...], more: int, 
 
 
 def _remedy(error: BaseException) -> str:
-    """What to do about an exception that keeps a component from starting."""
+    """The remedy for an exception that keeps a component from starting."""
     if isinstance(error, SyntaxError):
         return "correct that line"
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -87,7 +87,7 @@ def _show_once(error: BaseException, trace: TracebackType | None) -> None:
         text = "".join(traceback.format_exception(type(error), error, trace))
         if len(text) > _MOST_TEXT:
             text = f"{text[: _MOST_TEXT // 2]}\n  […]\n{text[-_MOST_TEXT // 2 :]}"
-        # What others sent can be in it; a terminal obeys some letters.
+        # Text of others can be in it; a terminal obeys some letters.
         sys.stderr.write("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text))
         sys.stderr.flush()
 

@@ -15,7 +15,7 @@ def type_of(cls: type[Message]) -> Type:
     if known is None:
         name = NAMES_OF.get(cls)
         if name is None:
-            raise TypeError(f"{cls.__name__} is no type of messages; use from_ros2msg(), or a dataclass with @cardan.message")
+            raise TypeError(f"{cls.__name__} is not a message type; use from_ros2msg(), or a dataclass with @cardan.message")
         known = Type.known(name)
         cls.__cardan_type__ = known  # type: ignore[attr-defined]
     return known

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What notebooks show: a frame as a picture, a recording as a table. Both can come from anyone: what cannot be shown is None, and
+"""The forms in notebooks: a frame as a picture, a recording as a table. Both can come from anyone: anything else is None, and
 the notebook shows the text."""
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def image_png(image: typing.Any) -> bytes | None:
 
 
 def file_of(image: typing.Any, begin: bytes) -> bytes | None:
-    """The data of a compressed image, if it begins so. What shows it decodes it, as any picture of a page."""
+    """The data of a compressed image, if it begins so. The viewer decodes it, as any picture of a page."""
     try:
         data = image["data"]
     except (Error, KeyError):  # malformed, or of another layout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension for recordings. What programs use is in `cardan`."""
+"""The extension for recordings. The interface for programs is `cardan`."""
 
 from collections.abc import Callable
 from typing import Any

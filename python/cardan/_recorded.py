@@ -42,7 +42,7 @@ def record_module() -> types.ModuleType:
 
 
 class Channel(typing.NamedTuple):
-    """What a file says of a channel. A topic has several if its type changed, or if a recording has several files."""
+    """A file's description of a channel. A topic has several if its type changed, or if a recording has several files."""
 
     topic: str
     type: str
@@ -99,7 +99,7 @@ def encoded_type() -> Type:
 
 
 class Form(typing.NamedTuple):
-    """What a channel's messages become."""
+    """The Python form of a channel's messages."""
 
     cls: type[Message]
     type: Type
@@ -150,7 +150,7 @@ class Recorded:
         return Form(type("Encoded", (Encoded,), own), encoded_type(), True, channel.topic)
 
     def note(self, text: str) -> None:
-        """What is wrong with a message, or with a part of a file."""
+        """A problem of a message, or of a part of a file."""
         self.bad += 1
         if len(self.problems) < MOST_PROBLEMS and text not in self.problems:
             self.problems.append(text)

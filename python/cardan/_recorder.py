@@ -151,7 +151,7 @@ def _access(word: str) -> int:
 
 
 class _Running:
-    """What runs on threads of its own until it is stopped."""
+    """Work on threads of its own until it is stopped."""
 
     _handle: _record.RecorderHandle | _record.PlayerHandle
 
@@ -258,7 +258,7 @@ class Player(_Running):
         self._handle.step(whole(messages, "messages", 0, 1 << 62))
 
     def seek(self, seconds: float) -> None:
-        """Goes on from `seconds` after the recording's start."""
+        """Continues from `seconds` after the recording's start."""
         self._handle.seek(nanoseconds(seconds, "seconds") * 1e-9)
 
     def set_rate(self, rate: float) -> None:

@@ -54,7 +54,7 @@ class BagTopic:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says about the topic beyond MCAP's fields: ROS 2's QoS and type hash."""
+        """The file's data about the topic beyond MCAP's fields: ROS 2's QoS and type hash."""
         return dict(self._recorded.channels[self._indices[0]].metadata)
 
     def _bounds(self) -> tuple[int, int]:
@@ -67,11 +67,11 @@ class BagTopic:
 
 
 class Selection(typing.Generic[M]):
-    """Messages of a recording. Each iteration reads them anew, in the order of their log times; of one time, in the
+    """Messages of a recording. Each iteration reads them again, in the order of their log times; of one time, in the
     order of the file. Every message is in this process's own memory: keep as many as you like.
 
     A message has `topic`, `log_ns` (when it was recorded) and `publish_ns` (when it was published), by the wall clock,
-    `sequence` and `source_time`, beside its fields. What could not be read is named in `bag.problems`, and warned of at
+    `sequence` and `source_time`, in addition to its fields. Anything that could not be read is in `bag.problems`, and warned of at
     the end of the iteration.
     """
 

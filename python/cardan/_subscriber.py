@@ -94,7 +94,7 @@ class Subscriber(typing.Generic[M]):
         while True:
             message: M | None = self._handle.wait(left if left < 0 else max(until - time.monotonic_ns(), 0))
             ended = message is not None or self._handle.reason() != "event"
-            self._tell()  # also beside messages: a stream that never pauses has events too
+            self._tell()  # also between messages: a stream that never pauses has events too
             if ended:
                 return message
 

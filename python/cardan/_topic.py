@@ -93,7 +93,7 @@ class Topic(typing.Generic[M]):
         """A subscriber. Blocks for about 1 ms, at most 1 s when a peer does not answer.
 
         Args:
-            holds: messages (with arrays over them) that you keep at once, at most 200, beside the one that is being
+            holds: messages (with arrays over them) that you keep at once, at most 200, besides the one that is being
                 taken. Each costs the publisher a slot.
             depth: the subscriber's own depth; 0: the topic's.
             reliable: False: a reliable publisher does not wait for this subscriber.

@@ -77,12 +77,12 @@ def message(name: str) -> Callable[[type[D]], type[D]]:
 
 
 def described_type(cls: type) -> Type:
-    """What message() made of a dataclass."""
+    """The result of message() for a dataclass."""
     made = cls.__dict__.get("__cardan_type__")
     if isinstance(made, Type):
         return made
     raise TypeError(
-        f"{cls.__name__} is no message: write @cardan.message('my_msgs/msg/{cls.__name__}') over its @dataclass"
+        f"{cls.__name__} is not a message: write @cardan.message('my_msgs/msg/{cls.__name__}') over its @dataclass"
     )
 
 
@@ -90,7 +90,7 @@ def _definition(cls: type) -> str:
     import dataclasses
 
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
-        raise TypeError(f"@cardan.message stands over @dataclass; {getattr(cls, '__name__', cls)} is none")
+        raise TypeError(f"@cardan.message decorates a @dataclass; {getattr(cls, '__name__', cls)} is not one")
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError as error:
@@ -105,7 +105,7 @@ def _definition(cls: type) -> str:
 
 
 def resolved(hint: typing.Any) -> typing.Any:
-    """An annotation behind `type X = …`, which numpy.typing.NDArray is for Python 3.12 and newer."""
+    """The annotation after `type X = …`, which numpy.typing.NDArray is for Python 3.12 and newer."""
     while type(alias := typing.get_origin(hint) or hint).__name__ == "TypeAliasType":
         hint = alias.__value__[typing.get_args(hint)] if typing.get_args(hint) else alias.__value__
     return hint
@@ -143,11 +143,11 @@ def _field(owner: str, name: str, hint: object, parts: dict[str, str]) -> str:
         if known is not None:
             _collect(known, parts)
             return _short(known.name)
-    raise TypeError(f"{owner}.{name}: {hint!r} is no type of a message; use {_ALLOWED}")
+    raise TypeError(f"{owner}.{name}: {hint!r} is not a type that a message can have; use {_ALLOWED}")
 
 
 def _element(hint: object) -> object | None:
-    """What a list or an array is of; None: it is neither."""
+    """The element type of a list or an array; None: it is neither."""
     import collections.abc
 
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

@@ -51,7 +51,7 @@ def _cv2() -> typing.Any:
             f"run {sys.executable} -m pip install opencv-python-headless"
             + (", or install the Debian package python3-opencv" if sys.prefix == sys.base_prefix else ""),
         ) from None
-    # What goes wrong is said here, once and with its remedy. The function's place differs by version.
+    # Errors are reported here, once and with their remedy. The function's place differs by version.
     quiet = getattr(cv2, "setLogLevel", None) or getattr(getattr(cv2.utils, "logging", None), "setLogLevel", None)
     if quiet is not None:
         quiet(0)
@@ -129,7 +129,7 @@ class Capture:
     def decode(self, pixels: typing.Any) -> None:
         """The same into a writable array (height, width, 3) of uint8."""
         got, picture = self._capture.retrieve(pixels)
-        # OpenCV allocates anew when the size is another.
+        # OpenCV allocates again when the size is another.
         if not got or picture.shape != pixels.shape or picture.ctypes.data != pixels.ctypes.data:
             raise Error(
                 "unavailable",
@@ -337,7 +337,7 @@ class JpegEncoder(Component):
 
 
 def _write_pictures(source: str) -> None:
-    """What `cardan demo --camera` reads from a pipe: a line of JSON, then each picture as "P" and its pixels. What goes wrong is
+    """The pipe that `cardan demo --camera` reads: a line of JSON, then each picture as "P" and its pixels. An error is
     a line {"cause": …, "remedy": …}, after a picture as "E" and the line."""
     import numpy as np
 

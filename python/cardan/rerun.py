@@ -40,7 +40,7 @@ _MEDIA = {"jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png"}
 
 @dataclass
 class Logged:
-    """What log() has done."""
+    """The work of log()."""
 
     messages: int = 0
     left_out: int = 0

@@ -119,7 +119,7 @@ class BagFiles {
     return nb::make_tuple(nb::cast(std::make_shared<AnyType>(*form->native())), text(""));
   }
 
-  /// Log times of the first and the last message of these channels; None: there is none.
+  /// Log times of the first and the last message of these channels; None: no message.
   [[nodiscard]] nb::object bounds(const std::vector<std::size_t>& indices) const {
     std::optional<std::uint64_t> first, last;
     {
@@ -212,7 +212,7 @@ class BagCursor {
                           m.log_time, m.publish_time, m.sequence, m.source_time);
   }
 
-  /// What could not be read so far, behind the first `known` ones: (path, byte, cause).
+  /// Everything that could not be read so far, after the first `known` ones: (path, byte, cause).
   nb::list problems(std::size_t known) {
     const InUse inside(busy_, "a recording");
     nb::list all;

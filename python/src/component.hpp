@@ -11,7 +11,7 @@
 
 namespace cardan::python {
 
-/// What a component of Python is to its handles; they may live longer than it.
+/// A component of Python, as its handles see it; they may live longer than it.
 struct Life {
   const Context* context = nullptr;  ///< null: it has ended
   [[nodiscard]] const Context& of() const {
@@ -23,7 +23,7 @@ struct Life {
 
 /// A `ContextHandle`.
 [[nodiscard]] nanobind::object context_handle(std::shared_ptr<const Life> life);
-/// A component of the runtime that stands for this instance of a Python class.
+/// A component of the runtime that represents this instance of a Python class.
 [[nodiscard]] std::shared_ptr<Component> component_of(nanobind::object instance);
 
 /// `ContextHandle`, `OutputHandle`, `ParameterHandle`, `LatestHandle`: what a component in Python declares.
@@ -33,7 +33,7 @@ void bind_host(nanobind::module_& m);
 /// `SimulationHandle`.
 void bind_simulation(nanobind::module_& m);
 
-/// The component of the runtime that stands for an instance of a Python class. `make` is called with the class's name
+/// The component of the runtime that represents an instance of a Python class. `make` is called with the class's name
 /// ("module:Class") and returns the instance.
 void set_factory(nanobind::object make);
 void offer_class(const std::string& name);

@@ -18,7 +18,7 @@
 
 namespace cardan::python {
 
-/// What travels with a message. 0 for a loan.
+/// The data that travels with a message. 0 for a loan.
 struct Info {
   std::uint64_t sequence = 0;
   std::uint64_t missed = 0;

@@ -25,7 +25,7 @@ namespace nb = nanobind;
 namespace cardan::python {
 namespace {
 
-/// What faulthandler writes a stack at: a signal that nothing else sends.
+/// The signal at which faulthandler writes a stack: a signal that nothing else sends.
 int stack_signal() { return SIGRTMAX - 7; }
 
 void prepare_stack(int fd) {
@@ -59,7 +59,7 @@ plan::Plan take_plan(int fd) {
   return plan::plan_of(fd);
 }
 
-/// Offers the classes of the process, and gives the files that name them: their modules are beside these.
+/// Offers the classes of the process, and gives the files that name them: their modules are next to these.
 Words offer(const plan::Plan& plan, const std::string& process) {
   Words files;
   const config::Process* const found = plan.configuration.process(process);

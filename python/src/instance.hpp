@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nanobind does for arguments that are references, where it cannot.
+// Checks of arguments that are references, where nanobind cannot do them.
 #pragma once
 
 #include <nanobind/nanobind.h>

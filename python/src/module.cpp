@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension `cardan._cardan`. What users see is written in Python over it.
+// The extension `cardan._cardan`. The interface for users is written in Python over it.
 #include <nanobind/nanobind.h>
 
 #include "python/src/arrays.hpp"
@@ -17,7 +17,7 @@
 
 NB_MODULE(_cardan, m) {
   m.attr("__version__") = CARDAN_VERSION;
-  nanobind::set_leak_warnings(false);  // endpoints of a program that ends are no leaks
+  nanobind::set_leak_warnings(false);  // endpoints of a program that ends are not leaks
   cardan::python::translate_errors(nanobind::module_::import_("cardan._errors").attr("Error"));
   cardan::python::bind_type(m);
   cardan::python::bind_options(m);

@@ -13,7 +13,7 @@
 
 namespace cardan::python {
 
-/// What an array is over.
+/// The memory of an array.
 struct ArrayShape {
   std::span<const Py_ssize_t> sizes;
   std::span<const Py_ssize_t> strides;  ///< bytes; as many as sizes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What inputs of components in Python have in common.
+// The common part of inputs of components in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: a run directory of this run alone, names of topics of each test alone, programs beside the test."""
+"""The common part of the tests: a run directory of this run alone, names of topics of each test alone, programs that run meanwhile."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def test_what_is_written(tmp_path: Path) -> None:
         out.write("/cdr", live.cdr()[:20], type=Car)
     with pytest.raises(TypeError, match="need a type"):
         out.write("/cdr", {"speed": 1.0})
-    with pytest.raises(TypeError, match="is no message"):
+    with pytest.raises(TypeError, match="is not a message"):
         out.write("/cdr", 5)
     with pytest.raises(TypeError, match="speed"):
         out.write("/cdr", Wheel("fast"))  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The console script of the wheel: how it becomes the command. What the command does then, wheel_test.sh looks at."""
+"""The console script of the wheel: how it becomes the command. wheel_test.sh looks at the command itself."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension under misuse: objects that nothing has made, wrong objects as self, values whose conversion changes the loan, random
-calls. What is wrong is an exception, never the end of the process."""
+calls. Mistakes are exceptions, never the end of the process."""
 
 from __future__ import annotations
 

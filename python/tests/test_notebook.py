@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What notebooks show of frames and recordings, also of those that others made."""
+"""Frames and recordings in notebooks, also those that others made."""
 
 from __future__ import annotations
 

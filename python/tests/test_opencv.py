@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Components over OpenCV under `cardan run`: a video that loops, JPEG of it, and sources that are none."""
+"""Components over OpenCV under `cardan run`: a video that loops, JPEG of it, and invalid sources."""
 
 from __future__ import annotations
 

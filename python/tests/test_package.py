@@ -166,7 +166,7 @@ def test_the_guide_works(programs: Programs, tmp_path: Path) -> None:
     assert sensors.stdout is not None and sensors.stdout.readline() == "ready\n"
     write_drive(tmp_path / "drive.mcap")
     for block in blocks:
-        # What a program's file says; dataclasses look for their module there.
+        # A program's file; dataclasses look for their module there.
         run = subprocess.run(
             [sys.executable, "-c", PRELUDE + block], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
         )

@@ -135,7 +135,7 @@ def test_its_sets_are_those_of_cpp(replays: Replays) -> None:
     if not library.exists():
         pytest.skip("no component in C++ with a fusion here")
     to = replays.folder / "out.mcap"
-    # Found beside the command, although the interpreter runs it.
+    # Found next to the command, although the interpreter runs it.
     cpp = {"components": {"cpp": {"library": library.name, "class": "FusionJoiner", "topics": {"/pairs": "/pairs_cpp"}}}}
     run = replays.run({"a": of("Joiner"), "b": cpp}, "--output", str(to), "--json", str(replays.folder / "out.json"))
     assert run.returncode == 0, run.stdout + run.stderr

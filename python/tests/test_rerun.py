@@ -62,7 +62,7 @@ def test_a_recording(tmp_path: Path) -> None:
     assert [v[0] for v in column(rows["/imu/angular_velocity.x"], "calars")] == [0.0, 0.5, 1.0, 1.5, 2.0]
     stamps = [int(np.datetime64(t, "ns").astype(np.int64)) for t in column(rows["/imu/angular_velocity.x"], "stamp")]
     assert stamps == [S + i * 10 * MS for i in range(5)]
-    # A message without a stamp stands at the time of its recording.
+    # A message without a stamp is at the time of its recording.
     stamps = [int(np.datetime64(t, "ns").astype(np.int64)) for t in column(rows["/lidar"], "stamp")]
     assert stamps == [S + i * 10 * MS + MS for i in range(5)]
     assert [len(v) for v in column(rows["/lidar"], "positions")] == [9] * 5

@@ -419,7 +419,7 @@ def test_a_program_has_its_scripts_name(topic: str, programs: Programs, command:
     assert seen(b"front_detector.py") == ("front_detector.py", "front_detector.")
     assert seen(b"tracker/__main__.py") == ("tracker", "tracker")
     assert seen(b"front.py", "my own") == ("front.py", "my own")  # what the program has chosen stays
-    # Anyone gives a file any name: what a terminal obeys, more than a line has, what is no text.
+    # Anyone gives a file any name: what a terminal obeys, more than a line has, other bytes than text.
     name, comm = seen(b"\x1b[31mred\n\xe2\x80\xae\xff" + b"x" * 200 + b".py")
     assert name.startswith("?[31mred???xxx") and len(name.encode()) <= 64 and name.isprintable(), name
     assert comm.isprintable() and len(comm.encode()) <= 15

@@ -224,7 +224,7 @@ def test_a_list_that_lies_elsewhere_is_skipped_and_counted(topic: str, lie: tupl
     for _ in range(3):
         with pub.loan() as made:
             made.list = [1, 2, 3]
-            vector = made.at.ctypes.data + 24  # its distance and number stand behind `at`
+            vector = made.at.ctypes.data + 24  # its distance and number follow `at`
             for offset, value in enumerate(lie):
                 if value is not None:
                     poke(vector + 8 * offset, value)

@@ -250,7 +250,7 @@ def test_a_folder_that_others_can_write_is_not_searched(mode: int, victim: Victi
     said = checked.stdout + checked.stderr
     assert checked.returncode == 1 and "there is no Python module 'parts'" in said, said
     assert f"{victim.home} is not searched, because every user can write there" in said and f"chmod o-w {victim.home}" in said, said
-    # What is elsewhere works as before.
+    # Modules elsewhere work as before.
     modules = victim.home / "modules"
     modules.mkdir(mode=0o755)
     (victim.home / "parts.py").rename(modules / "parts.py")

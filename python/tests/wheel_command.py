@@ -62,7 +62,7 @@ def start(*words: str) -> subprocess.Popen[str]:
 
 
 def cardan(*words: str, codes: tuple[int, ...] = (0,)) -> str:
-    """What it prints, standard error after the rest. The time-out only ends what hangs."""
+    """Its output, standard error after the rest. The time-out only ends what hangs."""
     command = [str(CARDAN), *words]
     run = subprocess.run(
         command, cwd=WORK, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False

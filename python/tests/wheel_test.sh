@@ -13,7 +13,7 @@ mkdir -p "$work"
 bash "$source/scripts/wheel.sh" "$work/dist" "$python"
 wheel=$(ls "$work"/dist/cardan-*.whl)
 
-# What it needs of the system: glibc 2.28 or newer, and libgcc.
+# Its needs of the system: glibc 2.28 or newer, and libgcc.
 version=$(sed -n 's/.*-manylinux_2_\([0-9]*\)_.*\.whl/\1/p' <<<"$wheel")
 [[ -n $version ]] && ((version <= 28)) || { echo "$wheel is not for manylinux_2_28 or older"; exit 1; }
 "$python" -m auditwheel show "$wheel" | tee "$work/audit"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Coverage-guided fuzzers (libFuzzer, ASan and UBSan), two minutes each: what strangers say, write and leave behind harms nobody.
+# Coverage-guided fuzzers (libFuzzer, ASan and UBSan), two minutes each: strangers' messages, files and remains harm nobody.
 # Arguments go to scripts/fuzz.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

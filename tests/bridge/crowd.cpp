@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is hard to show, until standard input ends:
+// Data that is hard to show, until standard input ends:
 //   bridge_crowd TOPICS
 // /crowd/000 and so on, one message a second each, with numbers from 0 on; /odd with NaN, infinities and huge numbers
 // in turn; /fast at 4 kHz; and a topic with a very long name.

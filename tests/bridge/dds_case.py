@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `cardan bridge dds` share: a network of their own, the bridge, and a peer of PyPI's cyclonedds.
+"""The common part of the tests of `cardan bridge dds`: a network of their own, the bridge, and a peer of PyPI's cyclonedds.
 
 A program that imports it runs again in a network namespace, which it makes as root or, as an ordinary user, together with a
 user namespace. Where that is forbidden the test is skipped (code 77). Bridges run without privileges, as a user starts them. The
@@ -73,7 +73,7 @@ class BridgeCase(unittest.TestCase):
     @staticmethod
     def stop(process):
         if process.stdin:
-            # A peer's own end: Fast DDS's files in /dev/shm stay behind a process that a signal ends.
+            # A peer's own end: Fast DDS's files in /dev/shm outlive a process that a signal ends.
             process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(PATIENCE)
@@ -139,7 +139,7 @@ class BridgeCase(unittest.TestCase):
         return DataWriter(self.peer, Topic(self.peer, name, kind), qos=q)
 
     def collect(self, reader, count):
-        """So many messages."""
+        """This many messages."""
         got = []
         self.until(lambda: got.extend(s for s in reader.take(N=50) if s.sample_info.valid_data) or len(got) >= count,
                    f"{count} messages")

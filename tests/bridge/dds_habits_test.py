@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of ROS 2 expects beside topics, through `cardan bridge dds`: components' parameters as a node's, /diagnostics.
+"""The expectations of a user of ROS 2 besides topics, through `cardan bridge dds`: components' parameters as a node's, /diagnostics.
 
 dds_habits_test.py BIN_DIRECTORY SOURCES. Makes a network namespace; where it may not, the test is skipped (77).
 """
@@ -210,7 +210,7 @@ class Diagnostics(BridgeCase):
                     last.clear()
                     last.update({status.name: status for status in one.status}, stamp=one.header.stamp.sec)
             return "cardan: component brake" in last
-        self.until(there, "the component is named")
+        self.until(there, "the component is reported")
         self.assertLess(abs(last["stamp"] - time.time()), 90)
         brake = last["cardan: component brake"]
         self.assertIn(brake.level, (0, 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What late readers get of /tf_static and other latched topics through `cardan bridge dds`, and the QoS of /tf and /clock.
+"""The messages of late readers of /tf_static and other latched topics through `cardan bridge dds`, and the QoS of /tf and /clock.
 
 dds_latched_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """
@@ -75,7 +75,7 @@ class Latched(BridgeCase):
         self.assertEqual(got[0].transforms[0].header.frame_id, "base")
         again = self.reader("rt/tf_static", t.TFMessage, transient_local=True, depth=100)
         self.collect(again, 2)
-        # The bridge published nothing anew: DDS keeps what was before a reader, for those that ask for it.
+        # The bridge published nothing again: DDS keeps what was before a reader, for those that ask for it.
         self.assertEqual([s for s in late.take(N=10) if s.sample_info.valid_data], [])
         self.assertEqual(self.topic(bridge, "/tf_static")["carried"], 2)
         self.end(bridge)
@@ -119,7 +119,7 @@ class Latched(BridgeCase):
         self.end(bridge)
 
     def test_another_writers_qos_brings_no_message_twice(self):
-        """A writer that is not latched makes the bridge read anew; when it leaves, latched again."""
+        """A writer that is not latched makes the bridge open a new reader; when it leaves, latched again."""
         bridge = self.bridge("--in", "/goal")
         other = DomainParticipant(self.id)
         latched = DataWriter(other, Topic(other, "rt/goal", t.String), qos=t.qos(transient_local=True, depth=1))

@@ -281,7 +281,7 @@ class Inwards(BridgeCase):
         self.assertIn("my_msgs/msg/Unknown.msg is not there", note)
 
     def among_strangers(self, kind, *options):
-        """A command arrives, although there are writers of another type: so many that one is looked at before its own."""
+        """A command arrives, although there are writers of another type: enough that one is looked at before its own."""
         others = [DomainParticipant(self.id) for _ in range(8)]
         strangers = [DataWriter(one, Topic(one, "rt/cmd", kind), qos=t.qos()) for one in others]
         bridge = self.bridge(*options)
@@ -348,12 +348,12 @@ class Inwards(BridgeCase):
             peak_kib = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
         self.assertLess(peak_kib, 120 << 10)
         watch = self.watch("text", "/text")
-        self.until(lambda: self.send_until_seen(texts, lambda: t.String(data="after"), watch)["text"] == "after", "what comes behind it")
+        self.until(lambda: self.send_until_seen(texts, lambda: t.String(data="after"), watch)["text"] == "after", "the message after it")
         self.end(bridge, code=3)
 
 
 class Elsewhere(BridgeCase):
-    """A computer beside this one: a network namespace at the other end of a cable."""
+    """A second computer: a network namespace at the other end of a cable."""
 
     def setUp(self):
         super().setUp()
@@ -454,7 +454,7 @@ class Loops(BridgeCase):
                 time.sleep(4)
                 before, sent = sent, self.topic(bridge, "/ping", "in")["carried"]
             self.assertIsNone(self.topic(bridge, "/text", "in"), "what the other bridge writes is here already")
-            # What came in through one network may leave through the other, but comes back through neither.
+            # Messages that came in through one network may leave through the other, but comes back through neither.
             time.sleep(1.5)
             self.assertEqual(self.topic(bridge, "/ping", "in")["carried"], sent)
 

@@ -121,7 +121,7 @@ class Clock(IdlStruct, typename="rosgraph_msgs::msg::dds_::Clock_"):
 @dataclass
 @annotate.final
 class NotAnImage(IdlStruct, typename="sensor_msgs::msg::dds_::Image_"):
-    """Bytes that are no image, under its name."""
+    """Bytes that are not an image, under its name."""
     numbers: sequence[float64]
 
 

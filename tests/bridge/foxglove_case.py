@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Foxglove bridge share: its client, and the programs in a run directory of their own."""
+"""The common part of the tests of the Foxglove bridge: its client, and the programs in a run directory of their own."""
 import contextlib
 import json
 import os

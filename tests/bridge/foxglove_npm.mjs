@@ -29,7 +29,7 @@ await withPrograms(programs, async ({ start }) => {
     client.on("error", (error) => assert.fail(error));
     client.on("advertise", (some) => some.forEach((channel) => channels.set(channel.topic, channel)));
     client.on("unadvertise", (ids) => channels.forEach((channel, topic) => ids.includes(channel.id) && channels.delete(topic)));
-    // What the client before published goes first.
+    // The client's earlier publications go first.
     await until(() => info && channels.has("/camera") && channels.has("/cloud") && !channels.has("/point"));
     assert.ok(info.capabilities.includes("clientPublish"));
 

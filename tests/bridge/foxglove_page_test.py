@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the bridge makes for the page of `cardan view`: pictures and points, at the page's pace.
+"""The bridge's shapes for the page of `cardan view`: pictures and points, at the page's pace.
 
     foxglove_page_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
 """
@@ -76,7 +76,7 @@ class Pages(FoxgloveCase):
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(seen[0][0], 1, "the bridge alone")
         before = after = look()
-        while after["published"] < before["published"] + 30:  # to ten pages that draw nothing: it goes on
+        while after["published"] < before["published"] + 30:  # to ten pages that draw nothing: it continues
             time.sleep(0.1)
             after = look()
         self.assertEqual((after["slots"], len(after["subscribers"])), (before["slots"], 1))
@@ -89,12 +89,12 @@ class Pages(FoxgloveCase):
         page = self.page(bridge, "/camera", "picture", 1920)
 
         def coding_ns():
-            """What all threads but the one that serves have used."""
+            """CPU time of all threads but the one that serves."""
             tasks = pathlib.Path(f"/proc/{bridge.pid}/task")
             return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir() if int(task.name) != bridge.pid)
 
         def watch(messages, meanwhile):
-            """What the coding of one message costs."""
+            """The cost of coding one message."""
             before = coding_ns()
             for _ in range(messages):
                 page.ready()

@@ -120,7 +120,7 @@ class Recordings(FoxgloveCase):
         return bridge
 
     def fails(self, *words, code):
-        """What it says."""
+        """Its answer."""
         done = subprocess.run([str(PROGRAMS / "cardan"), "view", "--port", "0", *map(str, words)], env=self.environment, cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONG)
         self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
         self.assertEqual(list(self.temporary.iterdir()), [], "nothing is left")

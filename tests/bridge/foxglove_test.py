@@ -61,7 +61,7 @@ class Foxglove(FoxgloveCase):
         ready, since = time.time_ns(), {1: 0, 2: 0}
         while min(since.values()) < 10:
             number, at, data = viewer.message()
-            seen[number][data[:12]] = data  # behind the header of CDR: the stamp
+            seen[number][data[:12]] = data  # after the header of CDR: the stamp
             since[number] += at > ready
         recorder.send_signal(signal.SIGINT)
         self.assertIn(recorder.wait(LONG), (0, 3))

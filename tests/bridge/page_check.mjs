@@ -103,7 +103,7 @@ await withPrograms(programs, async ({ start, folder }) => {
   await until(() => drawn.length > 2 && $("tree").textContent.includes("encoding"));
   assert.deepEqual([...drawn.at(-1).bytes.subarray(0, 2)], [0xff, 0xd8], "a JPEG");
   assert.deepEqual([$("image").width, $("image").height, $("image-part").hidden], [320, 240, false]);
-  // What a bridge without libjpeg sends is drawn pixel by pixel: blue, green, red.
+  // The pictures of a bridge without libjpeg are drawn pixel by pixel: blue, green, red.
   const raw = { encoding: "bgr8", width: 2, height: 1, step: 6, data: Uint8Array.of(1, 2, 3, 4, 5, 6) };
   assert.deepEqual([...pixels(raw).rgba], [3, 2, 1, 255, 6, 5, 4, 255]);
   assert.throws(() => pixels({ ...raw, width: 3 }), /fewer bytes/);
@@ -152,4 +152,4 @@ await withPrograms(programs, async ({ start, folder }) => {
   assert.deepEqual(topics(), []);
   console.log("the page shows topics, rates, an image, values and the graph, and says when the bridge has gone");
 });
-process.exit(0); // its timers go on
+process.exit(0); // its timers continue

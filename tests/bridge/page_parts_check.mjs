@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of `cardan view` computes, without a browser: figures of cards, which topics it asks for by itself, the
+// The computations of the page of `cardan view`, without a browser: figures of cards, which topics it asks for by itself, the
 // graph and where its boxes are, plots of odd numbers and hostile links, names of fields.
 //
 //   node page_parts_check.mjs SOURCE_FOLDER
@@ -113,10 +113,10 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.equal(Math.max(...line.points.slice(-70).map((p) => p.high)), 3999, "the peaks, too");
   const odd = { points: [] };
   [1, NaN, 2, Infinity, 3].forEach((value, i) => addPoint(odd, i * 100, value));
-  assert.deepEqual(odd.points.map(({ low, gap }) => [low, gap]), [[1, false], [2, true], [3, true]], "what is no number breaks the line");
+  assert.deepEqual(odd.points.map(({ low, gap }) => [low, gap]), [[1, false], [2, true], [3, true]], "a value that is not a number breaks the line");
   addPoint(odd, 500, NaN);
   assert.ok(Number.isNaN(odd.newest));
-  // What is drawn: a gap stays one, peaks stay, and there are few rows.
+  // The drawn lines: a gap stays one, peaks stay, and there are few rows.
   const rows = rowsOf([line, odd], line.points[0].ms, line.points.at(-1).ms, 500);
   assert.ok(rows.length <= 2 * 500 + 20, `${rows.length} rows`);
   assert.equal(Math.max(...rows.map((row) => row[1] ?? 0)), 3999);

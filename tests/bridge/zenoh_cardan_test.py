@@ -84,7 +84,7 @@ class CardanToCardan(ZenohCase):
         car, base = self.pair(car=("--rate", "10"))
         self.until(lambda: len(self.seen(watch)) >= 40, "forty of them")
         self.until(lambda: self.count(car, "/text", "thinned") > 100, "it is counted")
-        # What a busy computer really loses is little beside nine of ten.
+        # The real losses of a busy computer are few compared with nine of ten.
         self.assertLess(4 * self.count(base, "/text", "lost", "in"), self.count(car, "/text", "thinned"))
         self.end(base, 0, 3)
         self.end(car, 0, 3)

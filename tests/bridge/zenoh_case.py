@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `cardan bridge zenoh` share: computers, each with a run directory of its own, and their processes."""
+"""The common part of the tests of `cardan bridge zenoh`: computers, each with a run directory of its own, and their processes."""
 import json
 import os
 import pathlib
@@ -72,7 +72,7 @@ class ZenohCase(unittest.TestCase):
         return process
 
     def watch(self, computer, what, topic, **more):
-        """What arrives goes to a file, one JSON object a line."""
+        """Arriving messages go to a file, one JSON object a line."""
         log = self.path / f"{computer}-{what}-{topic.replace('/', '_')}"
         with open(log, "w") as out:
             process = self.start(computer, ENDPOINTS, "watch", what, topic, stdin=subprocess.PIPE, stdout=out, **more)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cardan bridge zenoh --form cardan` between two network namespaces, over a link that is slow, loses packets and is cut:
-20 ms ± 5, 1 % loss, 50 Mbit/s, ten seconds without a link. What arrives and what is counted as lost must add up.
+20 ms ± 5, 1 % loss, 50 Mbit/s, ten seconds without a link. Arrived and lost messages must add up.
 
 zenoh_netem_test.py BIN_DIRECTORY. Needs root; without it the test is skipped (code 77).
 """
@@ -83,7 +83,7 @@ class TwoNetworks(ZenohCase):
         missing = numbers[-1] - numbers[0] + 1 - len(numbers)
         lost = self.count(base, topic, "lost", "in")
         late = sum(one["missed"] for one in self.seen(watch)[1:])  # the bridge published it, the subscriber was too slow
-        print(f"  {topic}: {len(numbers)} arrived, {missing} are missing, {lost} were lost on the way, {late} behind it")
+        print(f"  {topic}: {len(numbers)} arrived, {missing} are missing, {lost} were lost on the way, {late} after it")
         self.assertEqual(lost + late, missing)
         return len(numbers), missing
 

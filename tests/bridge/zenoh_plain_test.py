@@ -163,7 +163,7 @@ class Owners(PlainCase):
         camera = self.publish("car")
         bridge = self.bridge("car", "--listen", self.address, "--topic", "/text", "--topic", "/cam*", owner=False)
         texts, _ = self.collect(self.session(), "text")
-        self.until(lambda: len(texts) >= 3, "what is named in full")
+        self.until(lambda: len(texts) >= 3, "topics named in full")
         self.assertIn("--owner", self.until(lambda: self.kept(bridge), "a note")[0])
         self.assertIsNone(self.topic(bridge, "/camera"))
         self.stop(camera)
@@ -276,7 +276,7 @@ class Inwards(PlainCase):
 
 
 class Strangers(PlainCase):
-    """What bridges of Cardan attach to their messages, anybody can attach."""
+    """Anybody can attach what bridges of Cardan attach to their messages."""
 
     @staticmethod
     def stamp(publisher, sequence, via=""):

@@ -288,7 +288,7 @@ class Inwards(RmwCase):
                     attachment=struct.pack("<qqB16s", 2 ** 62, 0, 16, bytes(talker.gid)))
         self.until(lambda: any(one["text"] == "evil" for one in self.seen(watch)), "what anybody can send")
         self.until(lambda: talker.publish(String(data="after")) or
-                   any(one["text"] == "after" for one in self.seen(watch)), "the honest one goes on")
+                   any(one["text"] == "after" for one in self.seen(watch)), "the honest one continues")
         self.end(bridge, 0, 3)
 
     def test_a_wrong_announcement_keeps_no_honest_one_out(self):

@@ -182,7 +182,7 @@ class Announcing(StrangersCase):
             return all(t["carried"] for t in self.incoming(bridge))
         self.until(touched, "each has got something")
         # In this time the bridge looks at all announcements twice, if there are more than come in.
-        self.attach_for(form, 11, f"beside {count} announcements")
+        self.attach_for(form, 11, f"among {count} announcements")
         stranger.kill()
         stranger.wait()
         self.attach_for(form, 6, "after their end")
@@ -275,11 +275,11 @@ class Connections(StrangersCase):
         attacker.start()
         self.addCleanup(lambda: (ended.set(), attacker.join(), [one.close() for one in silent]))
         self.until(lambda: len(silent) >= 300, "they are there")
-        self.attach_for("plain", 8, "beside connections that say nothing")
+        self.attach_for("plain", 8, "among connections that say nothing")
         self.end(bridge, 0, 3)
 
     def between(self, change):
-        """An address from which all that is said goes on to the bridge, changed."""
+        """An address from which all that is said is passed to the bridge, changed."""
         server, done = socket.create_server(("127.0.0.1", 0)), threading.Event()
         host, port = self.address.removeprefix("tcp/").split(":")
 
@@ -310,7 +310,7 @@ class Connections(StrangersCase):
         return f"tcp/127.0.0.1:{server.getsockname()[1]}"
 
     def test_bytes_that_are_changed_on_their_way_stop_nothing_for_long(self):
-        """What a session says, with some bits changed at random."""
+        """The bytes of a session, with some bits changed at random."""
         bridge = self.listening("plain")
         seed = int(os.environ.get("CARDAN_TEST_SEED", time.time()))
         chance = random.Random(seed)

@@ -10,7 +10,7 @@ namespace cardan::checker {
 
 inline constexpr std::size_t kMaxThreads = 6;
 
-/// What of every thread happens before this point: the number of its last such step.
+/// The part of every thread that happens before this point: the number of its last such step.
 using Clock = std::array<std::uint32_t, kMaxThreads>;
 
 inline void join(Clock& into, const Clock& other) {

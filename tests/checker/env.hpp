@@ -33,7 +33,7 @@ inline Orders& orders() {
 inline std::memory_order order_now(Site s) { return orders().site[static_cast<std::size_t>(s)]; }
 inline const char* name_of(Site s) { return kSites[static_cast<std::size_t>(s)].name; }
 
-/// An atomic word of the modelled memory. Made anew for each run.
+/// An atomic word of the modelled memory. Made again for each run.
 template <class T>
 class Word {
  public:
@@ -69,7 +69,7 @@ class Cell {
   std::size_t id_ = std::numeric_limits<std::size_t>::max();
 };
 
-// Accesses with an order of their own, for litmus tests and for what is no site of the table.
+// Accesses with an order of their own, for litmus tests and for accesses without a site in the table.
 template <class T>
 T load(const Word<T>& word, std::memory_order order, const char* label = "load") {
   return static_cast<T>(Execution::current().load(word.id(), order, label));
@@ -161,7 +161,7 @@ class Message {
   bool sent_ = false;
 };
 
-/// The kernel's queue of a futex word. Compare-and-enqueue and wake exclude each other; a comparison behind a wake sees
+/// The kernel's queue of a futex word. Compare-and-enqueue and wake exclude each other; a comparison after a wake sees
 /// what the waker had stored. Nothing else is taken from the kernel: no order between the two for the program's own
 /// words.
 class Futex {
@@ -200,7 +200,7 @@ class Descriptor {
 };
 
 /// The kernel's membarrier: while issue() runs, the other thread passes a full barrier somewhere between two of its
-/// steps. What either had done before the other then knows. Used once a run.
+/// steps. Each then knows what the other had done before. Used once a run.
 class ExpeditedBarrier {
  public:
   /// The thread that is interrupted.

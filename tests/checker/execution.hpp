@@ -17,21 +17,21 @@
 /// seen.
 ///
 /// A run is a sequence of choices: which store a load reads, where a store stands, whether a process dies here. Runs
-/// are replayed from the start with the last choice advanced (depth first). Whose turn it is, is no choice: an
+/// are replayed from the start with the last choice advanced (depth first). The turn is not a choice: an
 /// execution is who reads from whom, not in which order independent steps ran. Stores, fences and plain bytes run at
 /// once (a load may read an old store anyway). A load reads one of the stores that are there, or waits for one that is
 /// still to come and then reads only that. So each execution comes up exactly once; runs in which somebody waited in
 /// vain are cut. The litmus tests compare this with the brute force of all interleavings.
 namespace cardan::checker {
 
-/// What a scenario checks after every run; its constructor spawns the threads.
+/// The checks of a scenario after every run; its constructor spawns the threads.
 class Scenario {
  public:
   Scenario() = default;
   Scenario(const Scenario&) = delete;
   Scenario& operator=(const Scenario&) = delete;
   virtual ~Scenario() = default;
-  /// Called when no thread can go on; everything stored is visible to it.
+  /// Called when no thread can continue; everything stored is visible to it.
   virtual void finish() {}
 };
 using Factory = std::function<std::unique_ptr<Scenario>()>;
@@ -101,7 +101,7 @@ class Execution final : public Chooser {
   bool is_finished(std::size_t thread) const { return threads_[thread].status == Status::Finished; }
   std::size_t running() const { return running_; }
   Memory& memory() { return memory_; }
-  /// Hands the turn on; comes back when this thread may go on.
+  /// Hands the turn on; comes back when this thread may continue.
   void turn();
   /// Does `access(look)` until it yields something, waiting for new stores to `location` (or for `changed`) in between.
   template <class F>
@@ -136,7 +136,7 @@ class Execution final : public Chooser {
     bool mortal = false;
     const FunctionRef<bool()>* ready = nullptr;  ///< on the fiber's stack; null: always
     const FunctionRef<void()>* interrupt = nullptr;
-    bool in_vain = false;  ///< should it never be ready, the run is no execution
+    bool in_vain = false;  ///< should it never be ready, the run is not an execution
   };
   struct Choice {
     std::uint32_t picked, count;

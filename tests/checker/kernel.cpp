@@ -4,7 +4,8 @@
 namespace cardan::checker {
 
 // The order of a futex's operations is the order in which they get the kernel's lock. As with loads, whose turn it is
-// is no choice: an operation goes now, or waits for another operation (or a store to the word) and goes after that one.
+// is not a choice: an operation goes now, or waits for another operation (or a store to the word) and goes after that
+// one.
 
 bool Futex::wait(const Word<std::uint32_t>& word, std::uint32_t expected) {
   Execution& e = Execution::current();
@@ -34,7 +35,7 @@ bool Futex::wait(const Word<std::uint32_t>& word, std::uint32_t expected) {
     const auto changed = [&] { return passes_ != passes || e.memory().location(word.id()).arrivals != arrivals; };
     e.wait_in_vain_until(changed);
     look.since = arrivals;
-    look.waited = passes_ == passes;  // behind another operation an old value is news, too
+    look.waited = passes_ == passes;  // after another operation an old value is news, too
   }
 }
 

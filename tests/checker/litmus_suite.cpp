@@ -135,7 +135,7 @@ const std::vector<Litmus>& litmus_suite() {
         }},
        [](const Registers& g) { return g.r[0] == 1 && g.r[1] == 0; },
        Expected::Allowed},
-      {"MP release fence behind the data only",
+      {"MP release fence after the data only",
        {[](Program& p) {
           Env::release_fence();
           store(p.x, Value{1}, rlx);
@@ -348,7 +348,7 @@ const std::vector<Litmus>& litmus_suite() {
        [](const Registers& g) { return g.r[0] == 1 && g.r[1] == 0; },
        Expected::Allowed},
       // Release sequences
-      {"release sequence: a relaxed add of another thread goes on",
+      {"release sequence: a relaxed add of another thread continues it",
        {x_then_y<rel>, [](Program& p) { add(p.y, Value{1}, rlx); }, y_then_x<acq>},
        [](const Registers& g) { return g.r[0] == 2 && g.r[1] == 0; },
        Expected::Forbidden},

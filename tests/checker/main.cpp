@@ -75,7 +75,7 @@ struct Command {
   std::uint64_t seed = 0, runs = 0;
 };
 
-/// An option that takes a value; false: there is none of that name, or its value is wrong.
+/// An option that takes a value; false: no such option, or its value is wrong.
 bool parse_value(Command& c, std::string_view option, char* value) {
   if (option == "--scenario")
     c.scenario = value;

@@ -353,7 +353,7 @@ std::uint64_t Memory::hash() const {
   for (const ThreadState& t : threads_) h = mix(h, t.hash);
   for (std::size_t i = 0; i < used_locations_; ++i) {
     const Location& l = locations_[i];
-    if (l.writers == 0) continue;  // nothing but read-modify-writes: who read whom says who stands where
+    if (l.writers == 0) continue;  // nothing but read-modify-writes: the reads give the order
     for (const Store& s : l.stores) h = mix(h, identity(s));
   }
   return h;

@@ -10,13 +10,13 @@
 #include "tests/checker/function_ref.hpp"
 #include "tests/checker/sc_order.hpp"
 
-/// The C++20 memory model as far as the protocols use it: what each load may read and where each store may stand in its
+/// The C++20 memory model as far as the protocols use it: what each load may read and the place of each store in its
 /// word's modification order. Everything here is a function of the execution graph (program order, reads-from,
 /// modification order), not of the order in which the scheduler happened to run independent steps; the scheduler's
 /// pruning rests on that.
 namespace cardan::checker {
 
-/// Picks one of `count` ways to go on; the scheduler explores them all.
+/// Picks one of `count` ways to continue; the scheduler explores them all.
 class Chooser {
  public:
   virtual std::uint32_t choose(std::uint32_t count) = 0;
@@ -29,7 +29,7 @@ struct Store {
   std::uint64_t value = 0;
   Clock release{};  ///< what whoever acquires this store synchronizes with
   bool releases = false;
-  bool followed = false;  ///< a read-modify-write took it: nothing may stand between the two
+  bool followed = false;  ///< a read-modify-write took it: nothing may come between the two
   bool initial = true;
   std::uint8_t thread = 0;
   std::uint32_t step = 0;
@@ -70,7 +70,7 @@ struct PlainCell {
 /// A value as traces show it; the protocols' packed words as publication and slot.
 std::string show(std::uint64_t value);
 
-/// What one step did, for traces.
+/// The effect of one step, for traces.
 struct Access {
   std::uint64_t value = 0;     ///< read, or written
   std::uint64_t written = 0;   ///< by a read-modify-write

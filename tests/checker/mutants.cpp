@@ -104,7 +104,7 @@ std::vector<const ScenarioInfo*> in_order_for(Site site) {
 
 namespace {
 
-/// What the protocols can do without, and why it is there.
+/// Steps that the protocols can do without, and their reason.
 struct Dispensable {
   Site site;
   const char* why;

@@ -193,14 +193,14 @@ std::uint32_t Publisher::counted(std::uint32_t handle, bool of_dead_slots) const
   return count;
 }
 
-/// What production once did: it took honest readers that moved on for liars.
+/// The former production code: it took honest readers that moved on for liars.
 void Publisher::judge_living_slots() {
   table_.for_each([&](std::uint32_t i, std::uint32_t handle) {
     if (counted(handle, false) > table_.areas[handle - 1]->announced) cut_off_[i] = true;
   });
 }
 
-/// What it did later: a liar that took its counts back in between went free, and no slot was.
+/// The production code after that: a liar that took its counts back in between went free, and no slot was.
 void Publisher::judge_other_reads() {
   bool some = false;
   table_.for_each([&](std::uint32_t i, std::uint32_t handle) {

@@ -12,7 +12,7 @@
 #include "cardan/transport/protocol/table_protocol.hpp"
 #include "tests/checker/env.hpp"
 
-/// What the scenarios are built from: publishers, subscribers and helper threads around the code of production. The
+/// The parts of the scenarios: publishers, subscribers and helper threads around the code of production. The
 /// table, the pool of slots with reclaim and judgement, publish, take, wake, the reliable wait and the sleepers are
 /// those of cardan/transport/protocol/*_protocol.hpp; what is written here is in which order a scenario calls them.
 namespace cardan::checker {
@@ -34,7 +34,7 @@ struct Payload {
   void expect(std::uint64_t n, std::uint32_t slot) const;
 };
 
-/// What only the publisher writes.
+/// Memory that only the publisher writes.
 struct PublisherArea {
   Word<std::uint64_t> latest, ring[kMaxDepth], sequence[kMaxSlots];
   Word<std::uint32_t> bell, filling, backpressure;
@@ -47,7 +47,7 @@ struct PublisherArea {
   protocol::ReaderRing<Env> reader() const;
 };
 
-/// What only the subscriber writes.
+/// Memory that only the subscriber writes.
 struct SubscriberArea {
   Word<std::uint64_t> hold[kHoldWords], cursor;
   Word<std::uint32_t> waiting, armed, progress;
@@ -61,7 +61,7 @@ struct SubscriberArea {
   void owned_by(std::size_t thread);
 };
 
-/// The publisher's table, and whose pages its entries stand for: index + 1.
+/// The publisher's table, and the pages of its entries: index + 1.
 struct Table : protocol::Table<Env, std::uint32_t, kMaxReaders> {
   std::array<SubscriberArea*, kMaxReaders> areas{};
 

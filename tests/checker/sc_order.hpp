@@ -8,7 +8,7 @@
 
 namespace cardan::checker {
 
-/// What is known of S, the single total order of all seq_cst operations: a partial order, kept transitively closed.
+/// The known part of S, the single total order of all seq_cst operations: a partial order, kept transitively closed.
 /// A read or a store may go where it closes no cycle; any total order that extends the rest is then a witness for S.
 class ScOrder {
  public:
@@ -20,7 +20,7 @@ class ScOrder {
     after_.clear();
   }
 
-  /// Closes `predecessors` and `successors` and says whether a new node may stand between them.
+  /// Closes `predecessors` and `successors` and says whether a new node may come between them.
   bool close(Set& predecessors, Set& successors) const {
     Set p = predecessors;
     Set s = successors;

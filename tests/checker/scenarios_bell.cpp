@@ -6,7 +6,7 @@
 namespace cardan::checker {
 namespace {
 
-/// One or two subscribers, who share the bell, wait for the publisher's last publication.
+/// One or two subscribers, which share the bell, wait for the publisher's last publication.
 class Bell : public Scenario {
  public:
   struct Shape {

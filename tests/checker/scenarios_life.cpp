@@ -70,7 +70,7 @@ class Detach final : public Scenario {
 };
 
 /// The reader may die before each step; the helper sees its socket close and detaches it; then every slot must come
-/// back: the publisher goes on in slots that suffice without the dead reader's hold.
+/// back: the publisher continues in slots that suffice without the dead reader's hold.
 class ReaderDies final : public Scenario {
  public:
   ReaderDies() : publisher_(area_, table_, {.epochs = true}) {
@@ -167,7 +167,7 @@ void add_life_scenarios(std::vector<ScenarioInfo>& all) {
                  [] { return std::make_unique<ReaderDies>(); },
                  0});
   all.push_back({"reader dies under load",
-                 "the same with 5 publications over 2 slots going on meanwhile",
+                 "the same with 5 publications over 2 slots meanwhile",
                  {S::A1, S::D2},
                  [] { return std::make_unique<ReaderDiesUnderLoad>(); },
                  0});

@@ -39,7 +39,7 @@ class HonestMover final : public Scenario {
   Reader reader_{area_, subscriber_, 1};
 };
 
-/// A liar counts on every slot. An honest reader may move beside it. The publisher never lacks a slot: it cuts the liar
+/// A liar counts on every slot. An honest reader may move meanwhile. The publisher never lacks a slot: it cuts the liar
 /// off, and nobody else.
 class Liar final : public Scenario {
  public:
@@ -154,19 +154,19 @@ void add_reclaim_scenarios(std::vector<ScenarioInfo>& all) {
                  0,
                  {{"living slots are judged too", mover(Fault::JudgesLivingSlots)}}});
   all.push_back({"liar",
-                 "6 publications over 3 slots beside a subscriber that counts on all: the writer never waits",
+                 "6 publications over 3 slots with a subscriber that counts on all: the writer never waits",
                  {S::D3, S::A1, S::D2},
                  liar(false, Fault::None),
                  0,
                  {{"a liar's holds count for ever", liar(false, Fault::KeepsLiars)}}});
   all.push_back({"liar, longer",
-                 "7 publications over 4 slots beside such a subscriber and an honest one",
+                 "7 publications over 4 slots with such a subscriber and an honest one",
                  {},
                  liar(true, Fault::None),
                  10'000});
   all.push_back(
       {"flickering liar",
-       "4 publications over 3 slots beside a subscriber that counts on all and takes it back: as above",
+       "4 publications over 3 slots with a subscriber that counts on all and takes it back: as above",
        {},
        [] { return std::make_unique<FlickeringLiar>(Fault::None); },
        0,

@@ -6,7 +6,7 @@
 namespace cardan::checker {
 namespace {
 
-/// What most scenarios have: a publisher and one subscriber that is attached from the start.
+/// The usual parts of a scenario: a publisher and one subscriber that is attached from the start.
 class Pair : public Scenario {
  public:
   struct Shape {
@@ -162,7 +162,7 @@ class Observer final : public Pair {
   }
 };
 
-/// A reliable reader loses nothing unless the publisher's patience ended (two looks stand for the time-out).
+/// A reliable reader loses nothing unless the publisher's patience ended (two looks represent the time-out).
 class Reliable final : public Pair {
  public:
   Reliable(Shape shape, int takes)

@@ -154,11 +154,11 @@ class Apply(PlanCase):
         edited(self.file, LIMIT)
         text = self.cardan("run", "--apply", self.file, code=2)
         self.assertIn("brake/limit_m: 6.0 → 9.5", text)
-        self.assertIn("there is no terminal to ask on — --yes does it without a question", text)
+        self.assertIn("there is no terminal to ask on — --yes applies it without asking", text)
         self.assertEqual(self.running.state()["limit_m"], "6.0")
 
     def on_a_terminal(self, answer):
-        """What it shows, and its exit code; `answer` is typed at the question."""
+        """Its output, and its exit code; `answer` is typed at the question."""
         master, slave = pty.openpty()
         process = subprocess.Popen([CARDAN, "run", "--apply", str(self.file)], env=self.environment, stdin=slave, stdout=slave, stderr=slave,
                                    start_new_session=True)

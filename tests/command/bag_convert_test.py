@@ -141,7 +141,7 @@ class Convert(BagCase):
         for compression in (None, "BZ2", "LZ4"):
             path = self.bag1(f"{compression}.bag", compression)
             whole = path.read_bytes()
-            # The record behind the magic bytes is padded to 4 KiB with spaces, in which nothing can be damaged.
+            # The record after the magic bytes is padded to 4 KiB with spaces, in which nothing can be damaged.
             places = [*range(13, 90, 1 if DEEP else 4), *source.sample(range(4100, len(whole)), 40 * FACTOR)]
 
             def flip(data, at):
@@ -163,7 +163,7 @@ class Convert(BagCase):
         whole = path.read_bytes()
         chunks = [at for at in range(len(whole)) if whole.startswith(b"compression=lz4", at)]
         self.assertGreater(len(chunks), 5)
-        # The third chunk's record cannot be told any more; those behind it can, with the file's index and without.
+        # The third chunk's record cannot be told any more; those after it can, with the file's index and without.
         for cut in (len(whole), len(whole) - 40):
             path.write_bytes(whole[:chunks[2] - 8] + bytes(30) + whole[chunks[2] + 22:cut])
             report = self.convert(path, code=3)
@@ -176,7 +176,7 @@ class Convert(BagCase):
         for compression in (None, "LZ4"):
             path = self.bag1(f"missed{compression}.bag", compression)
             data = bytearray(path.read_bytes())
-            if compression is None:  # a message that is none any more, and the rest stays readable
+            if compression is None:  # a message that is invalid now, and the rest stays readable
                 data[data.index(b"op=\2") + 3] = 9
             else:
                 data[data.index(b"size=") + 40] ^= 0xff
@@ -325,7 +325,7 @@ class Convert(BagCase):
 
         def floor(below):
             made = bytearray(page)
-            for place in (8, *cells):  # the last one stands in the head
+            for place in (8, *cells):  # the last one is in the head
                 struct.pack_into(">I", made, place, below)
             return made
         whole[(root - 1) * size:root * size] = floor(pages + 1)

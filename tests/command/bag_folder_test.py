@@ -30,7 +30,7 @@ METADATA = """rosbag2_bagfile_information:
 
 class BagFolder(CommandCase):
     def parts(self, count=3, names="drive_{:04}.mcap"):
-        """A folder of so many files of ten messages, each 0.2 s of the same recording."""
+        """A folder of this many files of ten messages, each 0.2 s of the same recording."""
         folder = self.path / "drive"
         folder.mkdir(exist_ok=True)
         for part in range(count):

@@ -36,7 +36,7 @@ def short(kind):
 
 class Info(BagCase):
     def facts(self, *paths, code=0):
-        """What is the same of each kind: the messages and their times, and topic → type and messages."""
+        """The common data of each kind: the messages and their times, and topic → type and messages."""
         info = self.json_of("bag", "info", *paths, code=code)
         topics = {t["topic"]: (short(t["type"]), t["messages"], round(t["rate"], 6)) for t in info["topics"]}
         return info["messages"], info["start_ns"], info["end_ns"], info["finished"], topics
@@ -353,7 +353,7 @@ class ToSqlite(BagCase):
         (self.path / "one.db3-wal").write_bytes(b"of another one")
         self.run_cardan("bag", "convert", source, self.path / "one.db3", "--force", code=2)
         self.assertIn("one.db3-wal already exists", self.errors)
-        # What somebody put under the name of the unfinished file gets nothing.
+        # A file that somebody put under the name of the unfinished one gets nothing.
         os.symlink(self.path / "theirs", self.path / "two.db3.partial")
         self.run_cardan("bag", "convert", source, self.path / "two.db3", code=2)
         self.assertFalse((self.path / "theirs").exists())

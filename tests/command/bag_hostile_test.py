@@ -155,7 +155,7 @@ class Ros1(HostileCase):
         self.assertLess(read, 16 * path.stat().st_size + 8 * MIB)
 
     def test_many_publishers_of_a_topic(self):
-        """Each is named once, whatever their number."""
+        """Each is reported once, whatever their number."""
         count = 60_000
         path = self.bag(b"".join(connection(i, b"/t", b"std_msgs/Empty", b"", b"/caller%d" % i) for i in range(count)) + chunk(message(count - 1, b"")))
         self.convert(path, code=0, cpu_s=120)
@@ -212,7 +212,7 @@ class Ros1(HostileCase):
 
 
 class Packed(HostileCase):
-    """What rosbag2 compressed, as whole files or message by message."""
+    """Recordings that rosbag2 compressed, as whole files or message by message."""
     TOPICS = Sqlite.TOPICS
     TABLES = (TOPICS, Sqlite.TOPIC, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB)")
 

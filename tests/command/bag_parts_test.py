@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a file beside its messages' fields: `cardan bag du`, attachments and metadata, on files of PyPI's mcap.
+"""The contents of a file besides its messages' fields: `cardan bag du`, attachments and metadata, on files of PyPI's mcap.
 
     bag_parts_test.py CARDAN [unittest arguments]
 """
@@ -112,7 +112,7 @@ class Parts(CommandCase):
         self.assertEqual([f["name"] for f in report["files"]], ["file", "good"])
         self.assertEqual(len(report["problems"]), len(names))
         self.assertEqual(list(outside.iterdir()), [])
-        self.assertFalse((out / "file").is_symlink())  # the link's place was taken, not the file behind it
+        self.assertFalse((out / "file").is_symlink())  # the link's place was taken, not its target
         self.assertFalse(os.path.exists("/tmp/cardan-absolute"))
         self.assertEqual({p.name for p in out.iterdir()}, {"link", "file", "pipe", "good"})
 

@@ -443,7 +443,7 @@ class Completion(unittest.TestCase):
         return set(re.findall(r"(--[a-z][a-z-]*)", re.sub(r"Examples:.*", "", run(*words, "--help"), flags=re.S)))
 
     def complete(self, *words):
-        """The words that may stand in the place of the last one, and what the shell is to look for."""
+        """The words that may replace the last one, and what the shell is to look for."""
         return [line.split("\t")[0] for line in run("__complete", *words).splitlines()]
 
     def test_every_subcommand_and_option_is_offered(self):

@@ -34,7 +34,7 @@ class ExportTest : public testing::Test {
     command_ = std::getenv("CARDAN_TEST_COMMAND");
   }
   void TearDown() override {
-    if (running_ > 0) {  // a failed assertion must not leave it behind
+    if (running_ > 0) {  // it must not outlive a failed assertion
       ::kill(running_, SIGKILL);
       ::waitpid(running_, nullptr, 0);
     }

@@ -14,7 +14,7 @@ namespace {
 
 using ExportImages = ExportTest;
 
-/// Rows of the same values, repeated over `width` pixels, with `gap` bytes behind each row.
+/// Rows of the same values, repeated over `width` pixels, with `gap` bytes after each row.
 template <class Value>
 Bytes pixels(std::uint32_t height, std::uint32_t width, std::initializer_list<Value> pixel, std::size_t gap = 0) {
   Bytes data;

@@ -182,7 +182,7 @@ TEST_F(ExportFiles, NothingIsReplacedWithoutForce) {
   EXPECT_NE(complained_.find("wheels.csv already exists — "), std::string::npos) << complained_;
   EXPECT_EQ(content("wheels.csv"), "mine\n");
   EXPECT_EQ(names(), (Names{"wheels.csv"})) << "nothing was begun";
-  ASSERT_EQ(run({"--topic", "/lidar"}), 0) << "another topic beside it";
+  ASSERT_EQ(run({"--topic", "/lidar"}), 0) << "another topic in addition to it";
   fs::remove(folder_ / "to/lidar.csv");
   ASSERT_EQ(run({"--topic", "/lidar"}), 2) << "its folder is there";
   ASSERT_EQ(run({"--force"}), 0);

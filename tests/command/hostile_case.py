@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of hostile recordings share: the cost of a command."""
+"""The common part of tests of hostile recordings: the cost of a command."""
 import os
 import resource
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator asks of a system that runs: of several processes at once, of one that was stopped, and of another user's.
+"""Orders of an operator to a system that runs: of several processes at once, of one that was stopped, and of another user's.
 
     operator_test.py CARDAN BRAKE_JSON [unittest arguments]
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the plan share: a folder of their own with a copy of the example, and `cardan run` on it."""
+"""The common part of the tests of the plan: a folder of their own with a copy of the example, and `cardan run` on it."""
 import json
 import os
 import pathlib
@@ -85,7 +85,7 @@ class Running:
         return {c["component"]: c["pid"] for c in self.components()}
 
     def state(self):
-        """What the file decides of the component that the tests look at."""
+        """The file's settings of the component that the tests look at."""
         (brake,) = [c for c in self.components() if c["component"] == "brake"]
         return {"limit_m": self.test.parameter("brake/limit_m"), "reads": [c["topic"] for c in brake["callbacks"] if c["topic"]],
                 "publishes": [o["topic"] for o in brake["outputs"]], "process": brake["process"]}

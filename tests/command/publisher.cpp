@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the command look at. Obeys lines on standard input, answers each with one line:
+// The publisher that the tests of the command look at. Obeys lines on standard input, answers each with one line:
 //   publish N · run HZ · pause · subscribe · take · exclusive · open · log · status · end (the publishers only); ends
 //   with its input.
 #include <fmt/format.h>

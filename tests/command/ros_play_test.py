@@ -70,7 +70,7 @@ class RosPlay(unittest.TestCase):
         return json.loads(done.stdout)
 
     def record_while_playing(self, file, topics, *words, code=0):
-        """What `cardan play` says, and what `cardan record` beside it has recorded."""
+        """The output of `cardan play`, and the recording of a `cardan record` meanwhile."""
         recorder = self.start("record", "--output", self.path("again.mcap"), "--json")
         report = self.play(file, "--depth", 100, f"--wait-for-readers={topics}", *words, code=code)
         recorder.send_signal(signal.SIGINT)
@@ -142,7 +142,7 @@ class RosPlay(unittest.TestCase):
             try:
                 text = store.generate_msgdef(name, ros_version=2)[0]
                 made = [bytes(store.serialize_cdr(self.random_message(store, name, rng, filled), name)) for filled in (False, True)]
-            except Exception as e:  # noqa: BLE001: what that library cannot do is no matter of ours
+            except Exception as e:  # noqa: BLE001: the limits of that library do not matter here
                 print(f"{name}: rosbags: {e}")
                 continue
             channels[topic] = (name, "ros2msg", text, "cdr", {})

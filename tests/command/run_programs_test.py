@@ -268,7 +268,7 @@ class Attacks(Case):
         configured = self.system(["./gui"])
         os.chown(configured, 0, -1)
         self.assertIn("another user's folder", self.cardan("check", configured, code=1))
-        # Who wrote the configuration may have written its program too.
+        # The author of the configuration may have written its program, too.
         os.chown(configured, OTHER_USER, -1)
         os.chown(self.home / "gui", OTHER_USER, -1)
         self.assertIn("nothing wrong", self.cardan("check", configured))

@@ -350,7 +350,7 @@ class From(unittest.TestCase):
         self.assertIn("nobody", cardan("run", BRAKE, "--from", self.bag, "--without", "nobody", code=2))
         cardan("run", BRAKE, "--output", path("alone.mcap"), code=2)
         cardan("run", BRAKE, "--from", path("nowhere.mcap"), code=2)
-        # What means nothing here is refused, rather than ignored.
+        # Options without a meaning here are refused rather than ignored.
         for option in (["--log", path("l")], ["--log-level", "error"], ["--crash", "brake"], ["--domain", "d"], ["--one-process"], ["--no-check"], ["--no-view"]):
             with self.subTest(option=option):
                 self.assertIn("--from", cardan("run", BRAKE, "--from", self.bag, "--without", "radar", *option, code=2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an editor knows of a configuration: each field has a description and a default, and "$schema" leads to the schema.
+"""An editor's knowledge of a configuration: each field has a description and a default, and "$schema" leads to the schema.
 
     schema_test.py CARDAN SOURCE [unittest arguments]
 """
@@ -23,7 +23,7 @@ class Schemas(unittest.TestCase):
 
     @staticmethod
     def resolved(schema, node):
-        """What is behind "$ref", with what stands beside it."""
+        """The target of "$ref", with the keys next to it."""
         while "$ref" in node:
             target = schema
             for name in node["$ref"].removeprefix("#/").split("/"):

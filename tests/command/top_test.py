@@ -56,7 +56,7 @@ class Publisher:
 
 
 class Terminal:
-    """The command on a terminal. `lines` is its screen: `top` draws each one anew from the upper left corner."""
+    """The command on a terminal. `lines` is its screen: `top` draws each one again from the upper left corner."""
 
     def __init__(self, test, *words, size=(80, 24), **more):
         self.master, self.slave = pty.openpty()

@@ -79,7 +79,7 @@ class Tour(unittest.TestCase):
         return tuple(int(n) for n in found.groups())
 
     def check_steps(self, text, code):
-        """What the steps measured: the numbers fit together."""
+        """The measurements of the steps fit together."""
         titles = re.findall(r"^(\d+)/10  ", text, flags=re.M)
         self.assertEqual(titles, [str(n) for n in range(1, 11)], text)
         for words in ("$ cardan doctor", "out.publish(std::move(frame));", "$ cardan topic list", "in.wait()", "in.missed()", "in.event()"):
@@ -287,7 +287,7 @@ class Tour(unittest.TestCase):
         try:
             read_until(b"1/10")
             read_until(b"[Enter] ")
-            self.assertEqual(select.select([terminal], [], [], 0.3)[0], [], "it goes on without a key")
+            self.assertEqual(select.select([terminal], [], [], 0.3)[0], [], "it continues without a key")
             os.write(terminal, b"\n")
             read_until(b"2/10")
             read_until(b"its first frame")

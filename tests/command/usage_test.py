@@ -96,7 +96,7 @@ class Usage(CommandCase):
     def test_looking_makes_no_run_directory(self):
         missing = self.path / "mistyped" / "run"
         self.environment["CARDAN_RUN_DIR"] = str(missing)
-        # What has a name cannot be there; the list of what is there is empty.
+        # A named topic cannot be there; the list of what is there is empty.
         for words, answer in ((["topic", "list"], "no topics in "), (["topic", "list", "--names"], ""), (["topic", "list", "--json"], {"topics": [], "closed": []}),
                               (["topic", "stats", "--all", "--once", "--seconds", "0.2"], ""), (["top", "--once", "--seconds", "0.2"], "0 processes, 0 topics"),
                               (["top", "--once", "--json", "--seconds", "0.2"], {"processes": [], "topics": [], "callbacks": []}), (["component", "list"], "no components run"),
@@ -153,7 +153,7 @@ class Usage(CommandCase):
         bag = self.path / "short.mcap"
         recording.write(bag, {"/a": (*recording.DISTANCE, "cdr", {})}, [("/a", i * second // 2, recording.Cdr().number("d", i).done()) for i in range(5)])
         self.run_cardan("bag", "cut", bag, "--start", "9", "-o", self.path / "cut.mcap", code=2)
-        self.assertEqual(self.errors, f"cardan: --start 9 is behind the last message: {bag} lasts 2.000 s — it counts from the first message\n")
+        self.assertEqual(self.errors, f"cardan: --start 9 is after the last message: {bag} lasts 2.000 s — it counts from the first message\n")
         self.assertFalse((self.path / "cut.mcap").exists())
         self.run_cardan("bag", "cut", bag, "--start", "2", "-o", self.path / "cut.mcap")
         self.assertEqual(len(self.run_cardan("bag", "ls", self.path / "cut.mcap", "--json").splitlines()), 1)

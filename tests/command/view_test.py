@@ -27,7 +27,7 @@ LARGE, SMALL = (200, 50), (80, 24)
 
 
 class Screen:
-    """What a terminal shows: the sequences that Cardan writes, lines that are broken at the edge, and broken anew when its size changes."""
+    """The screen of a terminal: the sequences that Cardan writes, lines that are broken at the edge, and broken again when its size changes."""
 
     def __init__(self, size):
         self.columns, self.rows = size
@@ -136,7 +136,7 @@ class Terminal:
         self.screen.resize(size)
 
     def read(self):
-        """What has come by now; False: nothing more will."""
+        """The output so far; False: nothing more will."""
         while select.select([self.output], [], [], 0)[0]:
             try:
                 data = os.read(self.output, 65536)
@@ -182,7 +182,7 @@ def wait(terminals, until):
         time.sleep(0.02)
 
 
-# What each view must show at any size.
+# Each view must show these at any size.
 VIEWS = {
     "run": ("COMPONENT", "STATE", "LOST", "FAILED", "radar", "brake"),
     "component": ("COMPONENT", "CALLBACK", "DROPPED", "MISSED", "FAILED", "radar"),
@@ -253,7 +253,7 @@ class Views(unittest.TestCase):
         for view in views.values():
             view.read()
             view.resize(SMALL)
-        # Drawn anew, and then once again over that.
+        # Drawn again, and then once more over that.
         begun = {name: view.drawn for name, view in views.items()}
         wait(views.values(), lambda: all(view.drawn >= begun[name] + 2 for name, view in views.items()))
         self.check(views)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DCOMPILER=… -DFLAGS=… -DSOURCE=… -P expect_failure.cmake
-# Compiles SOURCE and fails unless the compiler refuses it with the text behind its "// expect:". A source without that line must compile.
+# Compiles SOURCE and fails unless the compiler refuses it with the text after its "// expect:". A source without that line must compile.
 file(STRINGS ${SOURCE} expected REGEX "^// expect: ")
 string(REPLACE "// expect: " "" expected "${expected}")
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A publisher writes anything into its area, header and words, while a reader takes from it and from an honest
-// publisher, and copies as observers do. What holds: what a reader is handed lies in the area, and the honest
+// publisher, and copies as observers do. Must hold: what a reader is handed lies in the area, and the honest
 // publisher's frames come whole and in order.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -236,7 +236,8 @@ void run(std::string_view input) {
   static const std::vector<Word> words = words_of(base->header());
   const Spoilt spoilt(base->area().data(), there, bytes);
   Input in(input);
-  static const auto honest = make_publisher(1);  // goes on from input to input: a new one costs more than all the rest
+  static const auto honest =
+      make_publisher(1);  // continues from input to input: a new one costs more than all the rest
   publish_on(*honest);
   const std::uint8_t how = in.byte();
   Reader reader(spoilt, bytes, honest, how);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of ROS 1, read to its end, with its messages as CDR. What holds: it ends with a result or an error in
+// A recording of ROS 1, read to its end, with its messages as CDR. Must hold: it ends with a result or an error in
 // words, and no more comes out of it than its chunks held.
 #include <map>
 #include <memory>

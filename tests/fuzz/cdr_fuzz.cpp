@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that claim to be the wire form of a message, of Cardan's own types and of any layout that a schema can
-// describe. What holds: they are refused, or give a message within its storage whose own wire form reads back.
+// describe. Must hold: they are refused, or give a message within its storage whose own wire form reads back.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -100,7 +100,7 @@ void read_as_others(const TypeLayout& type, Storage& from, const std::string& wi
   }
 }
 
-/// The first byte: a type of Cardan's own; behind the last, a schema's text comes first, to a NUL: as a compiler lays
+/// The first byte: a type of Cardan's own; after the last, a schema's text comes first, to a NUL: as a compiler lays
 /// it out, or from 192 on in a layout of our making.
 void run(std::string_view input) {
   Input parts(input);

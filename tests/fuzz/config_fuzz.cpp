@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A configuration file that says anything. What holds: problems with a place in the text, and a picture of what is
+// A configuration file that says anything. Must hold: problems with a place in the text, and a picture of what is
 // left.
 #include "cardan/config/check.hpp"
 #include "cardan/config/graph.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording of ROS 2 in SQLite, read to its end. What holds: it ends with a result or an error in words, nothing in
+// A recording of ROS 2 in SQLite, read to its end. Must hold: it ends with a result or an error in words, nothing in
 // it is run, and no more comes out of it than is in it.
 #include <sqlite3.h>
 

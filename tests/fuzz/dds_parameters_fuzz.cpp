@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of strangers to the parameter services of the DDS bridge's node. What holds: they get no answer, or one of
+// Requests of strangers to the parameter services of the DDS bridge's node. Must hold: they get no answer, or one of
 // bounded size that begins with the request's numbers; only set_parameters sets.
 #include <cstring>
 #include <span>

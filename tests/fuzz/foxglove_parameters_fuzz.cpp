@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests for parameters as clients of the Foxglove bridge send them. What holds: an answer that can be read, and no
+// Requests for parameters as clients of the Foxglove bridge send them. Must hold: an answer that can be read, and no
 // component is asked to set what it does not have, or to another type than a number's.
 #include <nlohmann/json.hpp>
 #include <variant>

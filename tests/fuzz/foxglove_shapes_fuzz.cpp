@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and point clouds of a hostile publisher, on their way to a page. What holds: a word or a picture, no larger
+// Images and point clouds of a hostile publisher, on their way to a page. Must hold: a word or a picture, no larger
 // than the shape says, whatever sizes the message claims.
 #include <array>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzzers have in common. A target is one file, `<name>_fuzz.cpp`: a function of some bytes, and inputs to
+// The common part of the fuzzers. A target is one file, `<name>_fuzz.cpp`: a function of some bytes, and inputs to
 // begin with. Built by clang's libFuzzer it is a program of its own (fuzz_main.cpp); all of them together are one test
 // that feeds them what is known (replay_main.cpp), so that they do not rot.
 #pragma once
@@ -38,7 +38,7 @@ const std::string& folder();
 /// stranger causes would fill it.
 std::string run_domain(const char* domain);
 
-/// Takes an input apart from its beginning; behind its end stand zeros.
+/// Takes an input apart from its beginning; after its end come zeros.
 class Input {
  public:
   explicit Input(std::string_view bytes) : bytes_(bytes) {}

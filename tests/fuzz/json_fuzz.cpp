@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON message of a recording as `bag cat` and `bag export` show it. What holds: what is taken can be shown in each
+// A JSON message of a recording as `bag cat` and `bag export` show it. Must hold: what is taken can be shown in each
 // way.
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording that is opened by its index, walked through, verified and rewritten. What holds: all of it ends with a
+// A recording that is opened by its index, walked through, verified and rewritten. Must hold: all of it ends with a
 // result or an error in words, and what has been rewritten is a whole file.
 #include <filesystem>
 

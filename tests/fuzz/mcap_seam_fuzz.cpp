@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording whose recorder died: of its writes any have reached the disk, in part, and some bytes were never what was
-// written. What holds: where all bytes that are there are as they were written, just whole messages are read, each as
+// written. Must hold: where all bytes that are there are as they were written, just whole messages are read, each as
 // it was recorded.
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording that is read from a pipe, record by record. What holds: it comes to an end that says how far all was
+// A recording that is read from a pipe, record by record. Must hold: it comes to an end that says how far all was
 // well, and the records that are given fit into what was read.
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata.yaml beside a recording. What holds: it names a bounded number of files, or there is a reason in words.
+// The metadata.yaml next to a recording. Must hold: it names a bounded number of files, or there is a reason in words.
 #include "cardan/record/recording_folder.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

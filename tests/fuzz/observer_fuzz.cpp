@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hostile process answers those who only look (`topic list`, `topic echo`, the web view) with anything. What holds:
-// they come to an end, and what they print is text.
+// A hostile process answers programs that only look (`topic list`, `topic echo`, the web view) with anything. Must
+// hold: they come to an end, and what they print is text.
 #include "cardan/transport/observer.hpp"
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscribers write anything into their pages while a publisher publishes, reclaims slots and lets them go. What holds:
+// Subscribers write anything into their pages while a publisher publishes, reclaims slots and lets them go. Must hold:
 // samples that an honest subscriber keeps stay whole, publishing never stops for ever, and all slots come back when the
 // strangers have gone.
 #include <unistd.h>
@@ -66,7 +66,7 @@ class Scene {
     if (strangers_[i] != nullptr) return;
     try {
       strangers_[i] = attach(pages_[i], 2 + how % 8, (how & 8U) != 0, how & 16U ? ::geteuid() + 1 : ::geteuid());
-    } catch (const Error&) {  // no room for so many
+    } catch (const Error&) {  // no room for this many
     }
   }
   void leave(std::size_t i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy file that says anything. What holds: an answer, or an error that says so; and nobody gets in whom the file
+// A policy file that says anything. Must hold: an answer, or an error that says so; and nobody gets in whom the file
 // does not name.
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ void run(std::string_view input) {
       return e.cause();
     }
   };
-  // The number stands in no input: only a name or a group could let it in, and it has none.
+  // The number is in no input: only a name or a group could let it in, and it has none.
   const socket::Peer stranger{.pid = 1, .uid = 3141592653, .gid = 3141592654, .groups = {3141592655}};
   const socket::Peer unmapped{
       .pid = 1, .uid = socket::kUnmapped, .gid = socket::kUnmapped, .groups = {socket::kUnmapped}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A definition in Protobuf and a message, both of a recording or of another process. What holds: they are refused in
+// A definition in Protobuf and a message, both of a recording or of another process. Must hold: they are refused in
 // words, or give fields within the limits that can be shown in each way.
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/text_format.h>

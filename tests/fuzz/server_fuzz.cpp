@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strangers who connect to a publishing process and say anything, on several connections, with any descriptors, while
-// it publishes. What holds: the process lives, its answers are the handshake's, and nothing of a stranger is left when
+// it publishes. Must hold: the process lives, its answers are the handshake's, and nothing of a stranger is left when
 // it has hung up.
 #include <nlohmann/json.hpp>
 #include <optional>

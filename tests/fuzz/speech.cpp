@@ -42,7 +42,7 @@ Offers::Offers()
   std::memcpy(spoilt_.data(), publisher_->area().data(), spoilt_.size());
   auto* header = reinterpret_cast<layout::Header*>(spoilt_.data());
   header->slots_offset += layout::kLine;
-  // A publisher's area in front, a terabyte of nothing behind.
+  // A publisher's area in front, a terabyte of nothing after it.
   std::memcpy(hole_.data(), publisher_->area().data(), publisher_->area().size());
   reinterpret_cast<layout::Header*>(hole_.data())->area_bytes = hole_.size();
   int ends[2] = {-1, -1};

@@ -34,7 +34,7 @@ struct Letter {
 };
 inline constexpr unsigned kConnections = 3;
 
-/// A line a letter. `$H` in a text stands for the layout's hash of `Message`, `$I` for `id`, `$B` for `bytes`.
+/// A line a letter. `$H` in a text becomes the layout's hash of `Message`, `$I` for `id`, `$B` for `bytes`.
 inline std::vector<Letter> letters_of(std::string_view input, const std::string& id = "1", std::size_t bytes = 0) {
   constexpr std::size_t kMost = 24;
   std::vector<Letter> all;
@@ -67,7 +67,7 @@ inline std::vector<Letter> letters_of(std::string_view input, const std::string&
   return all;
 }
 
-/// What a stranger may hand over, by letter; the descriptors stay ours and are duplicated on their way.
+/// The descriptors that a stranger may hand over, by letter; the descriptors stay ours and are duplicated on their way.
 class Offers {
  public:
   Offers();
@@ -102,7 +102,7 @@ inline int unread(int socket) {
 /// Publishes the next frame of `Message`, checked by `test::intact`.
 void publish_on(detail::PublisherCore& publisher);
 
-/// What a reader of a hostile publisher's message does: reads each byte.
+/// A reader of a hostile publisher's message: reads each byte.
 std::uint64_t look_at(const Message& message);
 
 }  // namespace cardan::fuzz

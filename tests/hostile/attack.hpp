@@ -21,7 +21,7 @@
 #include "tests/support/raw_peer.hpp"
 #include "tests/support/run_directory.hpp"
 
-/// What the attacks on the publisher of /ping have in common: a subscriber that is attached by hand, as another user.
+/// The common part of the attacks on the publisher of /ping: a subscriber that is attached by hand, as another user.
 namespace cardan::test {
 
 inline constexpr std::size_t kPingWords = 4000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers say, and names that anybody can put into the run directory: neither ends a process, nor is it an error of
+// Peers' messages, and names that anybody can put into the run directory: neither ends a process, nor is it an error of
 // ours, nor does it make a look at the domain endless.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

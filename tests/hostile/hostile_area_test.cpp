@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another user's publisher can cost a reader by what it claims of its memory, its frames and their times. As an
+// The cost of another user's publisher for a reader, by its claims about its memory, its frames and their times. As an
 // ordinary user the attacker is the same user, so those tests need root.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ void point_at(const BigImposter& me, std::uint64_t n, std::uint32_t slot) {
   *reinterpret_cast<std::atomic<std::uint64_t>*>(me.at(h.front_offset)) = word;
 }
 
-/// A valid frame as publication n, but that `spoil` may change what stands in its slot's head.
+/// A valid frame as publication n, but that `spoil` may change its slot's head.
 template <class F>
 void publish_one(const BigImposter& me, std::uint64_t n, F spoil) {
   auto& core = me.core();
@@ -334,7 +334,7 @@ TEST_F(HostileArea, AnOwnerWhoAllocatesWithoutEndDoesNotHoldTheHelperThread) {
   Child attacker = stranger("allocates_without_end", {}, 7);
   attacker.expect("attacking");
   std::string text;
-  // Asked again, since nobody knows; where the attacker has less of the processors it is looked at, and is no area.
+  // Asked again, since nobody knows; where the attacker has less of the processors it is looked at, and is not an area.
   EXPECT_TRUE(wait_for(in, {Event::Kind::Refused, Event::Kind::Incompatible}, text)) << text;
   const auto begin = std::chrono::steady_clock::now();
   detail::Process::of({}).run([] {});

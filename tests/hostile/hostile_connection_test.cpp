@@ -54,7 +54,7 @@ void send_attached(const RawPeer& peer, const cardan::socket::Message& m, const 
             {core.area().read_only_fd(), bells.read_only_fd()});
 }
 
-/// A process that one subscriber is attached to, and that hangs up on it while its socket goes on listening.
+/// A process that one subscriber is attached to, and that hangs up on it while its socket continues listening.
 struct HangsUp {
   FalseProcess process;
   cardan::detail::PublisherCore core{"/open", cardan::detail::message_type_of<Small>(), kOpen.options, {}};
@@ -124,7 +124,7 @@ struct HangsUp {
 
 }  // namespace
 
-CARDAN_ROLE(publishes_two_topics) {  // and so many frames of the second as the parent says
+CARDAN_ROLE(publishes_two_topics) {  // and this many frames of the second as the parent says
   const cardan::Publisher<Small> open{kOpen};
   cardan::Publisher<Small> second{kSecond};
   for (int i = 0; i < 4; ++i) cardan::test::publish_next(second, 1, 0);
@@ -221,7 +221,7 @@ TEST_F(HostileConnection, ALackOfDescriptorsCostsNoSampleOfAnotherTopic) {
   subscriber.say("stopped");
   subscriber.expect("used up");
   publisher.signal(SIGCONT);
-  publisher.say("3");  // behind the answer, or soon after it
+  publisher.say("3");  // after the answer, or soon after it
   publisher.expect("published");
   std::this_thread::sleep_for(300ms);  // the answer arrives, and whatever follows from it
   publisher.say("300");

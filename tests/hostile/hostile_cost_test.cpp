@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another user can make one publish cost: of the threads asleep on its bell a publish wakes a bounded number, its
-// descriptors are rung by the helper thread, and a reliable reader that catches up again and again costs fewer and
-// fewer time-outs.
+// The cost of one publish that another user can cause: of the threads asleep on its bell a publish wakes a bounded
+// number, its descriptors are rung by the helper thread, and a reliable reader that catches up again and again costs
+// fewer and fewer time-outs.
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>

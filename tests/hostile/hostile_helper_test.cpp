@@ -78,7 +78,7 @@ CARDAN_ROLE(attaches_without_descriptors) {
   return 0;
 }
 
-CARDAN_ROLE(finds_it_later) {  // a publisher comes while there is no descriptor; then there is one
+CARDAN_ROLE(finds_it_later) {  // a publisher comes while no descriptor is free; then one is
   cardan::set_log([](auto, const auto&) {});
   cardan::test::limit_descriptors(64);
   cardan::Subscriber<Small> in{kOpen};

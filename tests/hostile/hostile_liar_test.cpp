@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber of another user that counts on every slot, and attaches again when it is cut off, beside an honest
-// reader whose holds move from slot to slot as fast as they can. The honest one is never taken for a liar and never
-// sees a torn sample; the publisher never lacks a slot; the liar sees the end of its connection before its samples
-// change.
+// A subscriber of another user that counts on every slot, and attaches again when it is cut off, together with an
+// honest reader whose holds move from slot to slot as fast as they can. The honest one is never taken for a liar and
+// never sees a torn sample; the publisher never lacks a slot; the liar sees the end of its connection before its
+// samples change.
 #include <sys/mman.h>
 
 #include <atomic>

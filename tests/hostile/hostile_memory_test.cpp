@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What another user's reader can do to a publisher's memory with the descriptor and the mapping that it was given. As
+// Attacks of another user's reader on a publisher's memory with the descriptor and the mapping that it was given. As
 // an ordinary user the attacker is the same user, so this needs root.
 #include <fcntl.h>
 #include <linux/mempolicy.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A publisher of another user, made by hand, that writes what it likes into its pages: it can falsify only its own
-// samples. The victim subscribes to the same topic from it and from an honest publisher, whose frames must go on
+// samples. The victim subscribes to the same topic from it and from an honest publisher, whose frames must continue
 // arriving whole; and its other topics must not notice anything.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -199,7 +199,7 @@ CARDAN_ROLE(terabyte_of_nothing) {  // a sparse area that a reader's prefault wo
   return 0;
 }
 
-CARDAN_ROLE(babbles) {  // answers that are no answers
+CARDAN_ROLE(babbles) {  // answers that are not answers
   FalseVictim me;
   std::mt19937_64 random{8};
   cardan::test::say("attacking");
@@ -300,7 +300,7 @@ INSTANTIATE_TEST_SUITE_P(All, HostilePublisher,
 class HostileBells : public HostilePublisher {};
 
 TEST_F(HostileBells, SleepersMovedAwayAreStillWokenByTheHelper) {
-  SKIP_UNLESS_ROOT();  // of one's own user it is no attack but a bug
+  SKIP_UNLESS_ROOT();  // of one's own user it is not an attack but a bug
   cardan::Subscriber<Big> in{kVictim, {.events_end_wait = true}};
   Child thief = stranger("thief_of_sleepers");
   thief.expect("attacking");

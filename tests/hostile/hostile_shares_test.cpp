@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers of another user may use up: connections, descriptors, streams, attachments. Our own user's places stay
-// free, whatever they do.
+// Resources that peers of another user may use up: connections, descriptors, streams, attachments. Our own user's
+// places stay free, whatever they do.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -123,7 +123,7 @@ CARDAN_ROLE(keeps_its_place) {  // attaches once, and again when the parent says
   return 0;
 }
 
-CARDAN_ROLE(asks_without_pause) {  // on so many connections
+CARDAN_ROLE(asks_without_pause) {  // on this many connections
   const auto target = cardan::test::target_of("/open");
   std::vector<RawPeer> peers;
   for (int i = 0; i < std::stoi(args[0]); ++i) {
@@ -195,7 +195,7 @@ CARDAN_ROLE(only_looks) {
   return 0;
 }
 
-/// So many processes with an entry of the topic each, which say hello and nothing more.
+/// This many processes with an entry of the topic each, which say hello and nothing more.
 CARDAN_ROLE(many_processes) {
   const int count = std::stoi(args[1]);
   std::vector<std::unique_ptr<FalseProcess>> all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber of another user that does all it can, beside a publisher and an honest subscriber that play ping-pong:
-// they neither crash, hang nor miss a wake-up, and see no torn frame. As an ordinary user the attacker is the same
-// user, and does no more than it could to others.
+// A subscriber of another user that does all it can, together with a publisher and an honest subscriber that play
+// ping-pong: they neither crash, hang nor miss a wake-up, and see no torn frame. As an ordinary user the attacker is
+// the same user, and does no more than it could to others.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
@@ -202,7 +202,7 @@ CARDAN_ROLE(lies) {  // handshakes of every wrong kind; each is answered with a 
   return 0;
 }
 
-/// What is no sealed area of the right size is refused with a reason.
+/// Anything but a sealed area of the right size is refused with a reason.
 CARDAN_ROLE(odd_areas) {
   const Target target = target_of("/ping");
   const RawPeer peer(target.socket);

@@ -40,7 +40,7 @@ class PolicyAttacks : public cardan::test::OwnRunDirectory {
     std::ofstream(file_) << text;
     ::chmod(file_.c_str(), mode);
   }
-  /// What user kStranger gets of kUser's topic by what lies in the policy's place. The publisher ends in time, whatever
+  /// User kStranger's access to kUser's topic by the file in the policy's place. The publisher ends in time, whatever
   /// it was.
   std::string ask() const {
     Child publisher("offers_by_policy", {}, cardan::test::as_user(kUser));
@@ -68,7 +68,7 @@ CARDAN_ROLE(asks_by_policy) {
   try {
     cardan::Subscriber<Small> in{
         cardan::Topic<Small>{kByPolicy.name, {.depth = 2, .access = cardan::Access::Everyone}}};
-    const auto event = in.event();  // what a publisher of another user refuses is no error
+    const auto event = in.event();  // a refusal by a publisher of another user is not an error
     cardan::test::say(in.publishers() == 0 && event ? event->text : "attached " + std::to_string(in.publishers()));
   } catch (const Error& e) {
     cardan::test::say(e.what());

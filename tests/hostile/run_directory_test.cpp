@@ -71,7 +71,7 @@ Fd bound(const std::string& path) {
   return fd;
 }
 
-/// What starting Cardan in the domain threw; empty: nothing.
+/// The error of starting Cardan in the domain; empty: no error.
 std::string start() {
   try {
     const cardan::Publisher<Small> out{kOther};
@@ -371,7 +371,7 @@ TEST_F(RunDirectoryAttacks, FortyThousandNamesOfAStrangerHardlyDelayASubscriber)
   // A few passes over the folder, not one for each name.
   EXPECT_LT(ours, 1000 + 20 * pass) << "ms, one pass takes " << pass;
   EXPECT_LT(roots, 1000 + 20 * pass) << "ms, one pass takes " << pass;
-  std::printf("  beside 40,000 planted names: %ld ms, as root %ld ms; one pass over the folder takes %ld ms\n", ours,
+  std::printf("  with 40,000 planted names: %ld ms, as root %ld ms; one pass over the folder takes %ld ms\n", ours,
               roots, pass);
 }
 

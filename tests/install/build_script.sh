@@ -39,5 +39,5 @@ build "$WORK/build_script/copy" "$plain" >"$WORK/build_script/3.txt" || { cat "$
 mv "$tree" "$WORK/build_script/moved"
 build "$WORK/build_script/moved" "$WORK/build_script/cache:$plain" >"$WORK/build_script/4.txt" || { cat "$WORK/build_script/4.txt"; fail "a moved tree cannot be built"; }
 [[ $("$WORK/build_script/moved/build/release/small") == "$WORK/build_script/moved" ]] || fail "the moved tree's program is that of the first place"
-grep -q "CMAKE_CXX_COMPILER_LAUNCHER:[A-Z]*=ccache" "$WORK/build_script/moved/build/release/CMakeCache.txt" || fail "a tree that is configured anew does not take the compiler cache"
+grep -q "CMAKE_CXX_COMPILER_LAUNCHER:[A-Z]*=ccache" "$WORK/build_script/moved/build/release/CMakeCache.txt" || fail "a tree that is configured again does not take the compiler cache"
 build "$WORK/build_script/moved" "$plain" >"$WORK/build_script/5.txt" 2>&1 || { cat "$WORK/build_script/5.txt"; fail "a compiler cache that has gone stops the build"; }

@@ -12,5 +12,5 @@ cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror camera.c "${flags[@]}
 CARDAN_RUN_DIR=$(mktemp -d /tmp/cardan-install.XXXXXX)
 export CARDAN_RUN_DIR
 trap 'rm -rf "$CARDAN_RUN_DIR"' EXIT
-if ./camera 2>error.txt; then fail "it found a camera where there is none"; fi
+if ./camera 2>error.txt; then fail "it found a camera that does not exist"; fi
 grep -q "nobody publishes '/camera/front'" error.txt || { cat error.txt; fail "the error does not name the topic"; }

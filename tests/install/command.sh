@@ -5,12 +5,12 @@ source "$(dirname "$0")/lib.sh"
 ldd "$PREFIX/bin/cardan" | grep -F "libcardan.so" | grep -qF "$PREFIX/" || { ldd "$PREFIX/bin/cardan"; fail "bin/cardan does not find the installed library"; }
 "$PREFIX/bin/cardan" --help >"$WORK/help.txt" || fail "cardan --help failed"
 grep -q topic "$WORK/help.txt" || fail "cardan --help does not tell of its subcommands"
-# What `cardan demo` runs is found beside it: on_start() of each component answers.
+# The components of `cardan demo` are found next to it: on_start() of each component answers.
 street=$PREFIX/share/cardan/street.json
 if [[ -e $street ]]; then
   schema=$(sed -n 's/.*"\$schema": "\(.*\)".*/\1/p' "$street")
   [[ -e $(dirname "$street")/$schema ]] || fail "$street names the schema $schema, which is not installed there"
-  # The street video is no part of the installation: the camera draws one.
+  # The street video is not a part of the installation: the camera draws one.
   "$PREFIX/bin/cardan" check "$street" >"$WORK/check.txt" 2>&1 || { cat "$WORK/check.txt"; fail "cardan check $street finds errors"; }
 fi
 # The tour starts processes of the installed program. It belongs to the recorder's commands.

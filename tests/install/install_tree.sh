@@ -15,7 +15,7 @@ installed=$(cd "$PREFIX/include" && find . -type f -printf '%P\n' | sort)
 diff <(echo "$listed") <(echo "$installed") || fail "what is installed differs from cmake/installed_headers.txt"
 # Nothing of this computer may stay in what others build against.
 if grep -rlF -e "$SOURCE" -e "$BUILD" "$PREFIX" --include='*.cmake' --include='*.pc' --include='*.hpp'; then fail "a path of the build is left in the files above"; fi
-# The unit starts the command that is installed beside it.
+# The unit starts the command that is installed next to it.
 unit=$PREFIX/lib/systemd/system/cardan@.service
 if [[ -e $PREFIX/bin/cardan ]]; then
   grep -q "^ExecStart=$PREFIX/bin/cardan run /etc/cardan/%i.json " "$unit" || fail "$unit does not start $PREFIX/bin/cardan"

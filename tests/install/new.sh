@@ -33,7 +33,7 @@ rm link
 try() {  # kind, name, folder, a topic and what it shows
   local kind=$1 name=$2 folder=$3 topic=$4 shows=$5
   "$cardan" new "$kind" "$name" --folder "$folder" >said.txt || fail "cardan new $kind $name failed"
-  grep -q "cardan run $name.json" said.txt || fail "it does not say how to go on: $(cat said.txt)"
+  grep -q "cardan run $name.json" said.txt || fail "it does not say how to continue: $(cat said.txt)"
   schema=$(sed -n 's/.*"\$schema": "\(.*\)".*/\1/p' "$folder/$name.json")
   [[ -e $schema && $schema == "$PREFIX"/* ]] || fail "the schema of $name.json is '$schema', which is not the installed one"
   grep -n '@' "$folder"/* && fail "a place of the template was not filled"

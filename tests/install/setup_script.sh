@@ -17,7 +17,7 @@ fresh "$WORK/path"
 for program in awk basename bash cat cmake dirname flock g++ head mkdir paste pkg-config sed sort uname; do
   ln -s "$(command -v "$program")" "$WORK/path/$program" 2>/dev/null || true
 done
-output=$(PATH=$WORK/path "$setup" --for build 2>&1) || fail "on another distribution the build should go on: $output"
+output=$(PATH=$WORK/path "$setup" --for build 2>&1) || fail "on another distribution the build should continue: $output"
 says "not Debian or Ubuntu"
 says "ninja-build"
 says "runs the build"

@@ -24,7 +24,7 @@ std::size_t below(Random& random, std::size_t bound) {
   return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random);
 }
 
-// What goes wrong in practice: a bit, a byte, a length, the end, the middle.
+// Practical faults: a bit, a byte, a length, the end, the middle.
 void damage(std::vector<std::byte>& bytes, Random& random) {
   constexpr std::uint32_t kLengths[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff};
   const std::size_t times = 1 + below(random, 4);
@@ -69,7 +69,7 @@ void hammer(std::size_t& taken, std::size_t& refused) {
     cardan::LocalMessage<T> message(round % 4 == 0 ? valid.size() / 2 : samples::kRoom);
     if (cardan::from_cdr(exact, *message)) {
       ++taken;
-      // What was taken can be written again, and read again.
+      // Accepted messages can be written again, and read again.
       const std::vector<std::byte> again = cardan::to_cdr(*message);
       cardan::LocalMessage<T> back(samples::kRoom);
       const auto result = cardan::from_cdr(again, *back);

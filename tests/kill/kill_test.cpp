@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes are killed at random moments and started again: the others go on, and in the end nothing is left behind.
+// Processes are killed at random moments and started again: the others continue, and in the end nothing remains.
 #include <gtest/gtest.h>
 
 #include <algorithm>

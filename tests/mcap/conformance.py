@@ -212,7 +212,7 @@ def indexed_view(records):
 
 
 def check(programs, case):
-    """What is wrong with one case, and how many programs it was for."""
+    """The problems of one case, and the number of its programs."""
     listing = json.loads(case.with_suffix(".json").read_text())
     features = set(listing["meta"]["variant"]["features"])
     run = lambda name, path: subprocess.run([programs / f"mcap_conformance_{name}", path], capture_output=True, timeout=60)  # noqa: E731

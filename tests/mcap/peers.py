@@ -52,7 +52,7 @@ def plain(value, store=None):
 
 
 class Ours(unittest.TestCase):
-    """What we write they read."""
+    """They read what we write."""
 
     @classmethod
     def setUpClass(cls):
@@ -144,7 +144,7 @@ def streamed(data):
 
 
 class Theirs(unittest.TestCase):
-    """What they write we read."""
+    """We read what they write."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="cardan-mcap-")

@@ -70,7 +70,7 @@ inline await(k) {
     :: atomic { timeout && OWED(k) ->
         assert(!(k == 1 && sub_dead)); /* I18: nobody waits for the dead until the time-out */
         assert(k == 1 && stopped);     /* I16: only who does not take is demoted, */
-        assert(!timed_out[k]);         /* I17: and who does not go on costs one time-out, not one a publication */
+        assert(!timed_out[k]);         /* I17: and a reader that does not continue costs one time-out, not one a publication */
 #else
     :: atomic { OWED(k) ->
 #endif

@@ -240,7 +240,7 @@ again:
         }
 #endif
 
-walk:   /* from the oldest that may still stand to the newest, which is in hand already */
+walk:   /* from the oldest that may still be there to the newest, which is in hand already */
         if
         :: next == NUM(e) -> s = SLOT(e)
         :: else ->

@@ -109,6 +109,6 @@ say "purge"
 apt purge "${all[@]}"
 cd /
 left=$(find / -xdev \( -path /tmp -o -path /proc -o -path /sys \) -prune -o -iname '*cardan*' -print; find /run -iname '*cardan*')
-[[ -z $left ]] || fail "left behind: $left"
+[[ -z $left ]] || fail "not removed: $left"
 if dpkg -l | grep -i cardan; then fail "dpkg still knows them"; fi
 say "nothing is left"

@@ -144,7 +144,7 @@ TEST_F(RecordKill, WhateverTheMomentWhatIsInTheFileIsWholeAndCanBeFinished) {
       if (std::filesystem::file_size(path) == 0) continue;  // killed between making it and its first block
       const bool active = path.ends_with(".active");
       EXPECT_TRUE(active || cardan::mcap::verify(path).good()) << path;
-      // Room was asked for before the first block was written: a file of zeros is no recording yet.
+      // Room was asked for before the first block was written: a file of zeros is not a recording yet.
       std::size_t count = 0;
       try {
         count = check(path);

@@ -287,7 +287,7 @@ class Record(unittest.TestCase):
         self.assertIn("was deleted while it was being recorded", process.stderr.read())
 
     def assert_rosbags_reads(self, path, topics):
-        """What another's reader of ROS 2 recordings makes of a file or folder; it compares the types' hashes itself."""
+        """The result of another reader of ROS 2 recordings for a file or folder; it compares the types' hashes itself."""
         with AnyReader([path]) as reader:
             counts = {}
             for connection, stamp, data in reader.messages():

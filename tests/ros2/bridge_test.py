@@ -110,7 +110,7 @@ class Parameters(Ros2Case):
     NAME = "brake.limit_m"
 
     def client(self, *wish):
-        """What an rclcpp::AsyncParametersClient gets from the bridge's node."""
+        """The answers to an rclcpp::AsyncParametersClient from the bridge's node."""
         peer = self.start(PEER, "parameters", "/cardan_bridge", self.NAME, *wish)
         self.until(lambda: peer.poll() is not None, "the client ends")
         self.assertEqual(peer.returncode, 0, self.lines(peer))

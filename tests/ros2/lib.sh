@@ -7,7 +7,7 @@ if [[ -z ${ROS_DISTRO:-} || -z ${AMENT_PREFIX_PATH:-} ]]; then
   exit 77
 fi
 
-# build FOLDER INTO [-DNAME=VALUE]...: a CMake project that finds ROS 2's packages, and what PREFIXES says besides.
+# build FOLDER INTO [-DNAME=VALUE]...: a CMake project that finds ROS 2's packages, and the folders of PREFIXES.
 build() {
   local source=$1 into=$2
   shift 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of this folder share: processes in a folder and on a DDS domain of their own, for each rmw that is installed.
+"""The common part of the tests of this folder: processes in a folder and on a DDS domain of their own, for each rmw that is installed.
 
 A program that imports it gets BIN_DIRECTORY ROS2_PEER SOURCES, and runs in a network namespace with a ROS 2 sourced.
 """
@@ -81,7 +81,7 @@ class Ros2Case(unittest.TestCase):
         self.assertEqual(bridge.wait(PATIENCE), code, bridge.path.read_text()[-1000:])
 
     def counts(self, bridge, topic, direction):
-        """What the bridge's newest report says of a topic."""
+        """The bridge's newest report of a topic."""
         for line in reversed(self.lines(bridge)):
             if line.startswith("{"):
                 return next((t for t in json.loads(line)["topics"] if (t["topic"], t["direction"]) == (topic, direction)), None)

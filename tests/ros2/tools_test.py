@@ -14,7 +14,7 @@ class ToolCase(Ros2Case):
         self.addCleanup(self.ros2, "daemon", "stop")  # the tool's own; it would outlive this test
 
     def ros2(self, *words):
-        """What it prints. It may look before it has found everything, so ask until the answer is there."""
+        """Its output. It may look before it has found everything, so ask until the answer is there."""
         done = subprocess.run(["ros2", *words], env=self.environment, cwd=self.path, capture_output=True, text=True, timeout=PATIENCE)
         return done.stdout + done.stderr
 

@@ -398,7 +398,7 @@ TEST_F(ApplyPlan, ComesOverTheBusInParts) {
   EXPECT_EQ(remote.end(), 0);
 }
 
-/// What a peer says that does not keep to the rules.
+/// The messages of a peer that does not keep to the rules.
 std::string answer_to(const std::string& request) {
   static std::uint32_t number = 0;  // a new subscriber also gets earlier answers
   ++number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components that fail: what is said of it, and who goes on.
+// Components that fail: the reports, and the others that continue.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -176,7 +176,7 @@ TEST_F(Crash, RestartMakesItAnewWhileTheOthersGoOn) {
     ASSERT_TRUE(answered(1)) << "a new object, which was not given the failed order again";
     const auto after = seen.wait(10s);
     ASSERT_TRUE(after);
-    EXPECT_GT(after->value, before->value) << "the others go on, the timer too";
+    EXPECT_GT(after->value, before->value) << "the others continue, the timer too";
   }
   const ComponentReport again = servant();
   EXPECT_EQ(again.restarts, 6U);

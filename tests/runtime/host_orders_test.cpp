@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators ask of components that run: changes that come too late, restarts, levels, saved parameters.
+// Orders of operators to components that run: changes that come too late, restarts, levels, saved parameters.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -137,7 +137,7 @@ TEST_F(HostOrders, AComponentIsRestartedByHand) {
   const Outcome done = run({"component", "restart", "serve", "--json"});
   ASSERT_EQ(done.code, 0) << done.text;
   EXPECT_EQ(json::parse(done.text)["restarts"], 1);
-  EXPECT_EQ(json::parse(done.text)["pid"], child.pid()) << "its process goes on";
+  EXPECT_EQ(json::parse(done.text)["pid"], child.pid()) << "its process continues";
   EXPECT_EQ(people(client), config::Value(std::int64_t{4})) << "as the file says";
   order(Order::Answer);
   const auto answer = said.wait(30s);

@@ -27,7 +27,7 @@ TEST_F(Host, StopsInReverseOrderWithSigtermAndWithCtrlC) {
   for (const int signal : {SIGTERM, SIGINT}) {
     Child child = host(two);
     child.signal(signal);
-    child.signal(signal);  // the launcher's, beside the terminal's
+    child.signal(signal);  // the launcher's, in addition to the terminal's
     EXPECT_EQ(child.expect("two"), "stops");
     EXPECT_EQ(child.expect("one"), "stops");
     EXPECT_EQ(child.end(), 0);

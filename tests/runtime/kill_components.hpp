@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of the kill test and the test itself share: topics, and what is counted outside of the processes,
-// because those lose what they know.
+// The common part of the processes of the kill test and the test itself: topics, and what is counted outside of the
+// processes, because those lose what they know.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace cardan::test {
 
-/// What the middle stage makes of a small frame.
+/// The middle stage's result for a small frame.
 struct Derived {
   std::uint64_t key;
   std::uint64_t source;  ///< key of the small frame
@@ -23,7 +23,7 @@ inline bool intact(const Derived& m) noexcept { return intact(std::span<const st
 
 /// Streams: the lives of one process publish on them in turn.
 enum Stream : std::size_t { kSmallStream, kLargeStream, kDerivedStream, kStreams };
-/// Who reads: the middle stage the first two streams, the others all.
+/// The readers: the middle stage reads the first two streams, the others all.
 enum Reader : std::size_t { kMiddle, kWatch, kStore, kReaders };
 constexpr bool reads(std::size_t reader, std::size_t stream) { return reader != kMiddle || stream != kDerivedStream; }
 

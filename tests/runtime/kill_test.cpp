@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes of a running system are killed at random moments: the launcher brings each back, the others lose nothing,
-// and in the end nothing is left behind. CARDAN_TEST_SEED repeats the order of a run.
+// and in the end nothing remains. CARDAN_TEST_SEED repeats the order of a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -37,7 +37,7 @@ using launcher::Phase;
 using launcher::Supervisor;
 
 /// As eventually(), for a computer that may give the whole test no time for minutes: looks are counted, not seconds.
-/// What needs more of them hangs.
+/// A run that needs more of them hangs.
 bool patiently(const std::function<bool()>& done, int looks = 100'000) {
   for (int i = 0; i < looks; ++i) {
     if (done()) return true;
@@ -55,7 +55,7 @@ CARDAN_ROLE(kill_sweeper) {  // the next one to come removes what the dead have 
   return 0;
 }
 
-/// What this process has open, one a line.
+/// The open descriptors of this process, one a line.
 std::string open_descriptors() {
   std::vector<std::string> all;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -114,7 +114,7 @@ TEST_F(Launcher, AnExitCodeIsACrashToo) {
   Launch run(file_of({bad, fake("good", "finishes")}), folder_);
   EXPECT_EQ(run.run(), 1) << run.all();
   EXPECT_EQ(run.supervisor->processes()[0].outages.at(0).cause, "ended with exit code 3");
-  EXPECT_EQ(run.supervisor->processes()[1].phase, Phase::Finished) << "the others go on";
+  EXPECT_EQ(run.supervisor->processes()[1].phase, Phase::Finished) << "the others continue";
 }
 
 TEST_F(Launcher, AnExitThatNobodyAskedForIsACrash) {
@@ -167,7 +167,7 @@ TEST_F(Launcher, AlwaysRestartsWhatEndedInOrder) {
   Launch run(file_of({p}), folder_);
   EXPECT_EQ(run.run(), 1) << run.all();
   EXPECT_EQ(run.supervisor->processes()[0].restarts, 2U);
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out")) << "an orderly end is no crash";
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out")) << "an orderly end is not a crash";
 }
 
 TEST_F(Launcher, AProgramThatIsNotThere) {
@@ -298,7 +298,7 @@ TEST_F(Launcher, ACrashChangesTheStateAndComingBackDoesToo) {
               static_cast<double>(outage.ready_ns - outage.noticed_ns) / 1e6,
               static_cast<double>(outage.ready_ns - outage.started_ns) / 1e6);
 
-  // Who comes late gets all of them.
+  // A late one gets all of them.
   Subscriber late{kSystemState, {.holds = 2}};
   for (const auto& change : changes) {
     const auto sample = late.wait(10s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators ask of a launcher that runs.
+// Orders of operators to a launcher that runs.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -268,7 +268,7 @@ TEST_F(Operator, TheControlEndsAlsoWhenTheRunDirectoryHasGone) {
   ends.join();
 }
 
-/// What another user may read: it is there, and finds the domain.
+/// Data that another user may read: it is there, and finds the domain.
 constexpr Topic<Beat> kOpen{"/fake/open", {.depth = 1, .access = Access::Everyone}};
 
 CARDAN_ROLE(stranger) {
@@ -310,7 +310,7 @@ TEST_F(Operator, AnotherUserOrdersNothing) {
 }
 
 CARDAN_ROLE(imposter) {
-  // Publishes answers, and neither listens nor answers; then answers with what is no answer.
+  // Publishes answers, and neither listens nor answers; then answers with other bytes than an answer.
   Publisher<host::ControlMessage> answers(host::kAnswers);
   test::say("ready");
   if (test::hear().empty()) return 0;

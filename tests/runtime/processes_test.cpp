@@ -190,7 +190,7 @@ TEST_F(Processes, DeathOfAPeerIsNoMoreThanMissingData) {
     echo.kill();
     const std::int64_t ticks = counter->ticks;
     std::this_thread::sleep_for(50ms);
-    EXPECT_GT(counter->ticks, ticks) << "it goes on";
+    EXPECT_GT(counter->ticks, ticks) << "it continues";
   }
   runtime.stop();
 }

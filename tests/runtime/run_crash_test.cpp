@@ -70,7 +70,7 @@ TEST_F(RunCrash, APoisonSampleIsSkippedAfterTheSecondCrash) {
         return answer && answer->value == 2;
       },
       60s))
-      << "it goes on behind it";
+      << "it continues after it";
   ControlClient client({.timeout = 20s});
   host::DomainComponents all;
   ASSERT_TRUE(eventually([&] { return (all = client.components()).components.size() == 1; }, 30s));

@@ -25,7 +25,7 @@ TEST_F(Start, AProcessThatIsGivenUpLeavesTheSystemDegraded) {
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Degraded, State::Stopped})) << run.all();
   EXPECT_EQ(run.supervisor->changes()[1].reason,
             "bad was given up: it ended with exit code 3, and its limit is 1 restart within 60 s");
-  EXPECT_EQ(run.supervisor->processes()[0].phase, Phase::Stopped) << "the other one went on";
+  EXPECT_EQ(run.supervisor->processes()[0].phase, Phase::Stopped) << "the other one continued";
 }
 
 TEST_F(Start, WhoHangsInOnStartIsNamed) {

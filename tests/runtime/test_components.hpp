@@ -6,7 +6,7 @@
 #include "cardan/messages/messages.hpp"
 #include "cardan/transport/topic.hpp"
 
-/// What the components of the test library and the tests say to each other.
+/// The messages between the components of the test library and the tests.
 namespace cardan::test {
 
 enum class Order : std::int64_t {

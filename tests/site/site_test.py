@@ -3,7 +3,7 @@
 
     site_test.py SOURCE [unittest arguments]
 
-Ends with 77 where mkdocs is not installed. What a browser does is checked where Chromium is (browser.py).
+Ends with 77 where mkdocs is not installed. The work of a browser is checked where Chromium is (browser.py).
 """
 import html.parser
 import os
@@ -19,7 +19,7 @@ import urllib.parse
 import browser
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
-# Elements that load what an attribute names; links to other sites are no requests.
+# Elements that load what an attribute names; links to other sites are not requests.
 LOADS = {"script": ["src"], "img": ["src", "srcset"], "iframe": ["src"], "source": ["src", "srcset"], "video": ["src", "poster"], "audio": ["src"],
          "embed": ["src"], "object": ["data"], "input": ["src"], "track": ["src"], "image": ["href"], "use": ["href"]}
 LINKS_THAT_LOAD = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "preconnect", "dns-prefetch", "manifest", "apple-touch-icon"}
@@ -33,7 +33,7 @@ def build(source, site):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page loads, where it links to, and its anchors and paragraphs."""
+    """The resources of a page, its links, anchors and paragraphs."""
 
     def __init__(self, text):
         super().__init__()

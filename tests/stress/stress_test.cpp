@@ -59,7 +59,7 @@ int with_case(const std::string& name, F f) {
   return 2;
 }
 
-/// What one reader knows of each writer. What it lost since the attach is counted exactly; the `depth` publications
+/// One reader's counts of each writer. Its losses since the attach are counted exactly; the `depth` publications
 /// from before the attach are a gift, and a gap among them is nobody's loss.
 class Ledger {
  public:

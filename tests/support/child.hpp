@@ -27,7 +27,7 @@ struct RoleEntry {
   static const ::cardan::test::RoleEntry entry_##name{#name, role_##name}; \
   static int role_##name([[maybe_unused]] const ::cardan::test::Args& args)
 
-/// A process in a role. It is killed with its parent, and when this object goes. What it prints are lines to read; the
+/// A process in a role. It is killed with its parent, and when this object goes. Its output is lines to read; the
 /// end of its standard input is the parent's sign to end.
 class Child {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may subscribe and whose publications count, with processes of other users: both sides hear the reason in words.
+// The users that may subscribe, and whose publications count, with processes of other users: both sides hear the reason
+// in words.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -46,7 +47,7 @@ class AccessRules : public cardan::test::OwnRunDirectory {
     const std::lock_guard lock(mutex_);
     return std::exchange(log_, {});
   }
-  /// What a subscriber with Access::Everyone on its own side gets from a publisher with `access` here.
+  /// The samples that a subscriber with Access::Everyone on its own side gets from a publisher with `access` here.
   std::string ask(Access access, const std::function<void()>& who) {
     const cardan::Publisher<Small> out{topic_of(access)};
     Child c("asks", {}, who);

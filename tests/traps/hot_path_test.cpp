@@ -50,7 +50,7 @@ constexpr cardan::Topic<Small> kSmall{"/hot/small", {.depth = 4}};
 constexpr cardan::Topic<Big> kBig{"/hot/big", {.max_bytes = kWords * 8}};
 constexpr cardan::Topic<Big> kChecked{"/hot/checked", {.max_bytes = kWords * 8, .lifespan = 10s, .checksum = true}};
 
-/// From here on this thread may only leave. (Where clock_gettime is no system call, it need not be allowed, but a
+/// From here on this thread may only leave. (Where clock_gettime is not a system call, it need not be allowed, but a
 /// virtual machine's clock source may need it.)
 void forbid_system_calls() {
   sock_filter program[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},

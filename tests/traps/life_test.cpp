@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races of set-up and end: threads that poll while streams go, waits beside other descriptors while publishers come and
-// go, processes that begin while the last one ends, objects that outlive main().
+// Races of set-up and end: threads that poll while streams go, waits together with other descriptors while publishers
+// come and go, processes that begin while the last one ends, objects that outlive main().
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -210,7 +210,7 @@ TEST_F(Life, OnlyALaterSignalIsASecondRequest) {
   EXPECT_FALSE(echo.is_echo(1000));
   EXPECT_TRUE(echo.is_echo(1001));
   EXPECT_TRUE(echo.is_echo(1000 + kWithin - 1));
-  EXPECT_FALSE(echo.is_echo(1000 + kWithin)) << "whoever goes on asking is heard";
+  EXPECT_FALSE(echo.is_echo(1000 + kWithin)) << "a peer that continues to ask is heard";
 }
 
 CARDAN_ROLE(never_ends) {
@@ -245,6 +245,7 @@ TEST_F(Life, APeerThatDoesNotAnswerDoesNotKeepUsFromStarting) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
   EXPECT_EQ(in.publishers(), 0U);
   frozen.signal(SIGCONT);
-  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1; })) << "it is attached once the peer goes on";
+  EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1; }))
+      << "it is attached once the peer continues";
   EXPECT_EQ(frozen.end(), 0);
 }

@@ -194,7 +194,7 @@ TEST_F(Traps, WhatAKilledProcessLeftIsRemovedByTheNext) {
 
 TEST_F(Traps, AnEntryThatOnlyLooksLikeOursIsNotOurs) {
   const cardan::Publisher real{kSmall};
-  // The same hash, another name: as if two names collided; and an entry of a process that is none.
+  // The same hash, another name: as if two names collided; and an entry of a process that does not exist.
   char hash[17];
   std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(cardan::detail::hash_name(kSmall.name)));
   const std::string process =
@@ -225,7 +225,7 @@ TEST_F(Traps, ATakenNameIsAnErrorThatNamesTheOther) {
   EXPECT_NE(line.find("/traps/only_one"), std::string::npos) << line;
   EXPECT_NE(line.find("pid " + std::to_string(first.pid())), std::string::npos) << line;
   second.end();
-  // Whoever is refused leaves nothing behind, and neither does the dead.
+  // Nothing remains of a refused peer, nor of a dead one.
   first.kill();
   Child third("publishes_alone");
   third.expect("ready");

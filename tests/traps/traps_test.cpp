@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The known traps of the design: lifetimes, areas that are none, fork, core dumps, memory limits, missing system calls.
+// The known traps of the design: lifetimes, invalid areas, fork, core dumps, memory limits, missing system calls.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -103,7 +103,7 @@ TEST_F(Traps, SlotsOfADeadHolderComeBack) {
   EXPECT_LT(cardan::test::number_in("/proc/self/status", "RssShmem"), 64 * 1024);
 }
 
-// ---------------------------------------------------------------- areas that are none
+// ---------------------------------------------------------------- invalid areas
 
 TEST_F(Traps, OnlySealedMemoryOfTheExactSizeIsMapped) {
   constexpr int kAll = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | 0x0010;

@@ -45,7 +45,7 @@ class Conversion {
   void note(std::string what) { notes_.push_back(std::move(what)); }
   void missing(std::uint64_t messages) { missing_ += messages; }
 
-  /// False: it was stopped, and leaves nothing behind.
+  /// False: it was stopped, and its files are removed.
   bool go_on(std::uint64_t done, std::uint64_t all);
 
   /// Finishes the file, and reports: the exit code.

@@ -31,7 +31,7 @@ class ConvertedFile {
 };
 
 /// A .db3 of ROS 2: with the tables of Iron and newer, and topics that Humble reads too. Of a folder (which is made)
-/// the file has the folder's name, with a metadata.yaml beside it. Throws Error (InvalidArgument): it is there already
+/// the file has the folder's name, with a metadata.yaml next to it. Throws Error (InvalidArgument): it is there already
 /// and not to be replaced, or a journal of another one is; (Unavailable): this program was built without SQLite.
 [[nodiscard]] std::unique_ptr<ConvertedFile> sqlite_file(const std::string& path, bool replace);
 

@@ -113,7 +113,7 @@ void Ros1Bag::read_head() {
   const auto head = record_at(at_);
   const auto index =
       head && head->fields.op() == kBagHeader ? head->fields.number<std::uint64_t>("index_pos") : std::nullopt;
-  if (!index) return problem(at_, "the record behind the magic bytes is damaged: the file's index cannot be found");
+  if (!index) return problem(at_, "the record after the magic bytes is damaged: the file's index cannot be found");
   const auto chunks = head->fields.number<std::uint32_t>("chunk_count");
   at_ = head->end;
   if (*index == 0) {
@@ -229,7 +229,7 @@ bool Ros1Bag::take_record() {
   if (!record || record->end > end_) {
     const auto next = afford(looked_at_) ? next_chunk_behind(at) : std::nullopt;
     const std::uint64_t to = next.value_or(end_);
-    // What nobody closed may end anywhere; of what was closed this is damage.
+    // A file that was never closed may end anywhere; in one that was closed this is damage.
     problem(at, fmt::format("{} (to byte {})",
                             !afford(0) ? "a record is damaged, and too much after it only looks like chunks"
                             : next || end_ != size_ ? "a record is damaged"
@@ -324,7 +324,7 @@ bool Ros1Bag::afford(std::uint64_t bytes) {
   return searched_ / kMostSearched <= size_;
 }
 
-/// Has the bytes from there on in the piece, and what may stand before them in a header. False: too few are left.
+/// Has the bytes from there on in the piece, and what may precede them in a header. False: too few are left.
 bool Ros1Bag::fill_piece(std::uint64_t from) {
   if (from + kChunkSign.size() > end_) return false;
   if (from >= piece_at_ && from + kChunkSign.size() <= piece_at_ + piece_.size()) return true;
@@ -350,7 +350,7 @@ std::optional<std::uint64_t> Ros1Bag::chunk_with_sign(std::uint64_t sign, std::u
   return std::nullopt;
 }
 
-/// The first place behind `at` where a chunk's record seems to start.
+/// The first place after `at` where a chunk's record seems to start.
 std::optional<std::uint64_t> Ros1Bag::next_chunk_behind(std::uint64_t at) {
   for (std::uint64_t from = at + 1; fill_piece(from) && afford(0) && !stopping();) {
     const std::size_t found = text_of(piece_).find(kChunkSign, from - piece_at_);

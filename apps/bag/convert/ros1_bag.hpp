@@ -37,7 +37,7 @@ struct Ros1Message {
   mcap::View data{};       ///< valid until the next message is asked for
 };
 
-/// What the index at the end of a file says. (Nothing else of the file has to be read for it.)
+/// The index at the end of a file. (Nothing else of the file has to be read for it.)
 struct Ros1Index {
   std::map<std::uint32_t, std::uint64_t> messages{};  ///< by connection
   std::uint64_t first = 0, last = 0;                  ///< nanoseconds; of a file without messages 0
@@ -65,7 +65,7 @@ class Ros1Bag {
   /// Of the first chunk that was read: none, bz2 or lz4.
   [[nodiscard]] const std::string& compression() const noexcept { return compression_; }
 
-  /// What could not be read so far. Many of them are not all named.
+  /// Everything that could not be read so far. Many of them are not all named.
   [[nodiscard]] const std::vector<mcap::Problem>& problems() const noexcept { return problems_; }
   [[nodiscard]] std::uint64_t unnamed_problems() const noexcept { return unnamed_problems_; }
   /// Messages that the file's index, or a readable record, names and that could not be read.

@@ -76,7 +76,7 @@ class Body {
     const std::string_view type = text.substr(0, space);
     const std::string_view rest = trim(text.substr(space));
     if (const auto equals = rest.find('='); equals != std::string_view::npos) {
-      // A text's value goes on to the end of the line, whatever is in it.
+      // A text's value continues to the end of the line, whatever is in it.
       const bool is_text = type == "string";
       constant(type, trim(rest.substr(0, equals)),
                trim(is_text ? whole.substr(whole.find('=') + 1) : rest.substr(equals + 1)), is_text);
@@ -283,7 +283,7 @@ Ros1Type::Ros1Type(const std::string& ros1_name, const std::string& definition)
     : name_(ros2_name(ros1_name)), schema_(ros2_definition(ros1_name, definition)) {
   if (name_.empty())
     throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a type", ros1_name), "");
-  // By the name that the definition goes by in ROS 1: other types of its package are named without it.
+  // By the name that the definition goes by in ROS 1: other types of its package have names without it.
   parsed_ = std::make_unique<RosSchema>(ros1_name, schema_);
 }
 

@@ -17,7 +17,7 @@ namespace cardan::apps {
 /// type.
 [[nodiscard]] std::string ros2_name(const std::string& ros1_name);
 
-/// What a definition of ROS 1 says in the words of ROS 2 (`ros2msg`): time and duration are builtin_interfaces', the
+/// A definition of ROS 1 in the words of ROS 2 (`ros2msg`): time and duration are builtin_interfaces', the
 /// header has no seq, names of fields have small letters. Throws Error (InvalidArgument): a line makes no sense.
 [[nodiscard]] std::string ros2_definition(const std::string& ros1_name, const std::string& definition);
 

@@ -30,7 +30,7 @@ constexpr std::int64_t kPagesOfAnyFile = 20'000;
 constexpr std::size_t kMostTopics = 65'535;
 constexpr std::size_t kMostSqliteText = std::size_t{64} << 20;  ///< of names, types and definitions together
 
-/// What rosbag2's schema needs at most, and more. A value is never longer than the file.
+/// More than rosbag2's schema needs at most. A value is never longer than the file.
 constexpr std::pair<int, int> kLimits[] = {{SQLITE_LIMIT_SQL_LENGTH, 1 << 16}, {SQLITE_LIMIT_COLUMN, 64},
                                            {SQLITE_LIMIT_EXPR_DEPTH, 32},      {SQLITE_LIMIT_COMPOUND_SELECT, 2},
                                            {SQLITE_LIMIT_VDBE_OP, 25'000},     {SQLITE_LIMIT_FUNCTION_ARG, 8},
@@ -45,7 +45,7 @@ bool is_one_of(const char* name, std::initializer_list<const char*> names) {
          std::any_of(names.begin(), names.end(), [&](const char* one) { return sqlite3_stricmp(name, one) == 0; });
 }
 
-/// What a statement may do: read the tables of ROS 2. Nothing of a view or a trigger, and nothing that computes.
+/// The rights of a statement: to read the tables of ROS 2. Nothing of a view or a trigger, and nothing that computes.
 int permit(void*, int action, const char* first, const char* second, const char*, const char* within) {
   const bool permitted =
       action == SQLITE_SELECT ||
@@ -150,13 +150,13 @@ struct SqliteBag::State {
       bytes = output_left = unpacked->size();
       return sqlite_name_of(unpacked->fd(), "&immutable=1");
     }
-    // What a journal beside it holds counts; where none is, nothing is written beside it.
+    // A journal next to it counts; where there is none, nothing is written next to it.
     const std::uintmax_t journal = bytes_of(path + "-wal") + bytes_of(path + "-journal") + bytes_of(path + "-shm");
     bytes = output_left = bytes_of(path) + journal;
     return "file:" + escaped(std::filesystem::absolute(path).string()) + (journal != 0 ? "" : "?immutable=1");
   }
 
-  /// What a walk through the whole file may cost. Pages of a hostile file lead to the same pages again and again, so
+  /// The limit on a walk through the whole file. Pages of a hostile file lead to the same pages again and again, so
   /// that a walk never ends. An honest row is longer than ten bytes, and takes fewer than 64 steps; of its pages, each
   /// is looked at a few times.
   void renew() {
@@ -364,7 +364,7 @@ std::optional<SqliteMessage> SqliteBag::next() {
       return end();
     }
     if (s.gap_begin == 0) s.gap_begin = s.last + 1;
-    // Behind the damaged page, wherever that ends: further each time.
+    // After the damaged page, wherever that ends: further each time.
     s.last = s.stride > s.most - s.last ? s.most : s.last + s.stride;
     s.stride = std::min(2 * s.stride, std::int64_t{1} << 60);
     s.query();

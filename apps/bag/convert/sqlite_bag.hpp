@@ -31,7 +31,7 @@ struct SqliteMessage {
 /// Not to be shared by threads; blocks for the disk.
 class SqliteBag {
  public:
-  /// What of each message is read.
+  /// The parts of each message that are read.
   enum class Read : std::uint8_t {
     All,
     Times,  ///< its data is empty
@@ -51,7 +51,7 @@ class SqliteBag {
   /// In the order in which they were recorded. Empty: the end.
   [[nodiscard]] std::optional<SqliteMessage> next();
 
-  /// What could not be read so far.
+  /// Everything that could not be read so far.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
   /// Rows that should be there and could not be read.
   [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }

@@ -34,7 +34,7 @@ std::string scalar(const Json& value, Kind kind = Kind::Float64) {
 /// A list's two cells.
 template <class Leaf>
 void list_cells(const Json& list, std::size_t longest, Leaf&& leaf) {
-  // What the decoder found too long to give is {"count": n, "first": […]}.
+  // A list that is too long for the decoder is {"count": n, "first": […]}.
   const std::size_t count = list.is_array() ? list.size() : list.at("count").get<std::size_t>();
   const bool whole = list.is_array() && count <= longest;
   leaf(std::to_string(count), whole ? list.dump(-1, ' ', false, Json::error_handler_t::replace) : std::string(), whole);

@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostArrayColumns = 64;
 /// More columns than any table should have.
 inline constexpr std::size_t kMostColumns = 4096;
 
-/// Names of columns, each once: one that is taken gets a '_' behind it. Those that every table has ("log_time",
+/// Names of columns, each once: one that is taken gets a '_' after it. Those that every table has ("log_time",
 /// "publish_time") are taken.
 class ColumnNames {
  public:

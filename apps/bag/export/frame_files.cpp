@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The content of a frame's file, or why there is none.
+/// The content of a frame's file, or the reason why it has none.
 struct Made {
   std::string cause{};
   const char* extension = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the outputs of images and clouds have in common: the cells of their tables.
+// The common part of the outputs of images and clouds: the cells of their tables.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ using Cells = std::vector<std::string>;
   return all;
 }
 
-// What each type adds to the table.
+// The cells that each type adds to the table.
 [[nodiscard]] inline Cells own_columns(const ImageView&) { return {"height", "width", "encoding"}; }
 [[nodiscard]] inline Cells own_columns(const CompressedImageView&) { return {"format"}; }
 [[nodiscard]] inline Cells own_columns(const CloudView&) { return {"height", "width", "is_dense"}; }

@@ -60,6 +60,6 @@ class ImageLibrary {
 }  // namespace cardan::apps
 
 extern "C" {
-/// What the library offers.
+/// The library's functions.
 const cardan::apps::ImageLibrary* cardan_image_library();
 }

@@ -10,8 +10,8 @@
 namespace cardan::apps {
 
 /// A file name, without an extension, of a topic: "/camera/front" → "camera_front". Whatever a recording calls its
-/// topics, it is of ASCII letters, digits, '_' and '-' only: it leads to no other folder, hides no file, is no option
-/// and needs no quotes.
+/// topics, it is of ASCII letters, digits, '_' and '-' only: it leads to no other folder, hides no file, is not an
+/// option and needs no quotes.
 [[nodiscard]] std::string file_stem(std::string_view topic);
 
 /// File names of many topics, of which no two are the same, however capitals are taken: "/a/b" and "/a_b" become "a_b"

@@ -18,7 +18,7 @@ struct Number {
   std::uint32_t bytes;
   char type;
 };
-/// By PointField's datatype; 0 is none.
+/// By PointField's datatype; 0 is invalid.
 constexpr std::array<Number, 9> kNumbers{
     {{0, ' '}, {1, 'I'}, {1, 'U'}, {2, 'I'}, {2, 'U'}, {4, 'I'}, {4, 'U'}, {4, 'F'}, {8, 'F'}}};
 
@@ -28,7 +28,7 @@ struct Run {
   std::uint32_t number;  ///< bytes of each number in it
 };
 
-/// What may stand in a line of the header: names come from a file.
+/// The text that a line of the header may have: names come from a file.
 std::string plain_name(std::string_view name) {
   std::string out(name.substr(0, 64));
   std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c <= ' ' || c == '#' || c == 0x7f; }, '_');

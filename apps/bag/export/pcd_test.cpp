@@ -14,7 +14,7 @@ using Bytes = std::vector<std::byte>;
 
 enum : std::uint8_t { Int8 = 1, UInt8, Int16, UInt16, Int32, UInt32, Float32, Float64 };
 
-/// 2 rows of 3 points of 24 bytes, with 8 bytes behind each row: x, (gap), time, ring, (gap).
+/// 2 rows of 3 points of 24 bytes, with 8 bytes after each row: x, (gap), time, ring, (gap).
 struct Ordered {
   Bytes data = Bytes(2 * (3 * 24 + 8), std::byte{0xee});
   CloudView cloud{.height = 2,

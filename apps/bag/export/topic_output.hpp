@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a topic's messages become.
+// The output of a topic's messages.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ExportPlace {
   [[nodiscard]] std::string path(const std::string& ending) const { return (folder / (stem + ending)).string(); }
 };
 
-/// What came of a topic's messages.
+/// The result of a topic's messages.
 struct ExportTally {
   struct Skipped {
     std::uint64_t messages = 0, first_log_time = 0;

@@ -35,9 +35,10 @@ struct DdsOptions {
 
 void add_options(CLI::App& app, DdsOptions& o) {
   app.add_option("--domain-id", o.domain_id, "DDS domain (default: $ROS_DOMAIN_ID, else 0)")->check(CLI::Range(0, 232));
-  app.add_option("--discovery", o.discovery,
-                 "Who is looked for: localhost, subnet, off (named peers only), system (as CYCLONEDDS_URI says); "
-                 "default: as ROS 2's variables say, else localhost")
+  app.add_option(
+         "--discovery", o.discovery,
+         "Where to look for others: localhost, subnet, off (named peers only), system (as CYCLONEDDS_URI says); "
+         "default: as ROS 2's variables say, else localhost")
       ->check(CLI::IsMember({"localhost", "subnet", "off", "system"}));
   app.add_option("--peer", o.peers, "Address that is asked too, where multicast does not reach");
   app.add_option("--node", o.node, "Name as a node of ROS 2 (default: cardan_bridge)");

@@ -103,7 +103,7 @@ void Radio::run() noexcept {
     if ((fds[1].revents & POLLIN) != 0 && read_frame(one_, frame)) there_.send(frame, now_ns());
     if ((fds[2].revents & POLLIN) != 0 && read_frame(two_, frame)) back_.send(frame, now_ns());
     if (((fds[1].revents | fds[2].revents) & (POLLERR | POLLHUP | POLLNVAL)) != 0) return;
-    // What the other side does not take is lost, as in the air.
+    // Frames that the other side does not take are lost, as in the air.
     while (there_.receive(frame, now_ns())) static_cast<void>(!::write(two_, frame.data(), frame.size()));
     while (back_.receive(frame, now_ns())) static_cast<void>(!::write(one_, frame.data(), frame.size()));
   }

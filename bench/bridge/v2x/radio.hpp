@@ -38,7 +38,7 @@ class Air {
   void send(std::vector<std::byte> frame, std::int64_t now);
   /// When the next one arrives; 0: none is under way.
   [[nodiscard]] std::int64_t next() const noexcept { return under_way_.empty() ? 0 : under_way_.front().due; }
-  /// Takes one that has arrived by `now`. False: there is none.
+  /// Takes one that has arrived by `now`. False: no frame has.
   bool receive(std::vector<std::byte>& frame, std::int64_t now);
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }            ///< by the link's loss
   [[nodiscard]] std::uint64_t overflown() const noexcept { return overflown_; }  ///< because kMostFrames were under way

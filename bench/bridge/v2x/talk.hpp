@@ -12,7 +12,7 @@
 
 namespace cardan::bench::v2x {
 
-/// What carries messages of a fixed size to the other one and back. Not thread safe.
+/// A carrier of messages of a fixed size to the other one and back. Not thread safe.
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -43,7 +43,7 @@ inline void ask(Stage& stage, Channel& channel, const nlohmann::json& job) {
   const auto take = [&](std::uint64_t number) {
     const std::int64_t now = now_ns();
     if (number == 0 || number > count || sent[number] <= 0) {
-      repeated += number != 0 ? 1 : 0;  // an answer to a greeting is none of them
+      repeated += number != 0 ? 1 : 0;  // an answer to a greeting does not count
       return;
     }
     round_trip_ns.push_back(now - sent[number]);

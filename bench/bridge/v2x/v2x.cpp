@@ -53,7 +53,7 @@ void check() {
 
 bool can_run(const char* program) { return ::access(launcher::own_program(program).c_str(), X_OK) == 0; }
 
-/// What talks over the link.
+/// The peers that talk over the link.
 struct Peer {
   const char* name;
   const char* title;

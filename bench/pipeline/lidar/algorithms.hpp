@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages do with PCL. Only algorithms.cpp includes PCL, which takes the compiler 20 s.
+// The stages' work with PCL. Only algorithms.cpp includes PCL, which takes the compiler 20 s.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class Localizer {
   Localizer(const Localizer&) = delete;
   Localizer& operator=(const Localizer&) = delete;
 
-  /// The pose of a scan, `seconds` after the first one; of the first it is the origin. It expects the vehicle to go on
-  /// as before.
+  /// The pose of a scan, `seconds` after the first one; of the first it is the origin. It expects the vehicle to
+  /// continue as before.
   [[nodiscard]] Pose locate(std::span<const CloudPoint> points, double seconds);
 
  private:

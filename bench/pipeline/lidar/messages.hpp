@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the links of the LiDAR's pipeline. Each message has the number of its scan in the first and in the
+// The messages of the links of the LiDAR's pipeline. Each message has the number of its scan in the first and in the
 // last word, so that is_intact() (bench/pipeline/messages.hpp) says whether it changed under its reader's hands.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each process of the LiDAR's pipeline does. All between the first and the last do the same around their work:
+// The work of each process of the LiDAR's pipeline. All between the first and the last do the same around their work:
 // take a message, work, write the result into the memory of the next link, publish.
 #include "bench/pipeline/lidar/play.hpp"
 
@@ -40,7 +40,7 @@ void sign(Room words, std::uint64_t number) noexcept {
   std::atomic_thread_fence(std::memory_order_release);
 }
 
-/// What a stage does with a message.
+/// A stage's work for a message.
 class Work {
  public:
   virtual ~Work() = default;
@@ -177,7 +177,7 @@ std::unique_ptr<Work> work_of(Stage stage, const Cell& cell, const std::vector<A
   return std::make_unique<Deciding>();
 }
 
-/// A stage between its two links; the last one has no link behind it.
+/// A stage between its two links; the last one has no link after it.
 class StageSink final : public FrameSink {
  public:
   StageSink(const Area& stages, std::uint32_t role, const Area& in, Work& work)

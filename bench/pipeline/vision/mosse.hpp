@@ -11,7 +11,7 @@ namespace cardan::bench::perception {
 
 /// The correlation filter of Bolme, Beveridge, Draper and Lui, "Visual Object Tracking using Adaptive Correlation
 /// Filters" (2010), which ComP uses: the filter that gives a Gaussian at the target with the least sum of squared
-/// error over the pictures so far, learnt anew in each of them. OpenCV's main modules have none, so this is our own,
+/// error over the pictures so far, learnt again in each of them. OpenCV's main modules have none, so this is our own,
 /// from the paper. Not thread safe.
 class Mosse {
  public:

@@ -16,7 +16,7 @@ class Pictures {
  public:
   static constexpr std::size_t kMostBytes = 256U << 20U;  ///< of all pictures; a longer video is repeated from there
 
-  /// `camera`: a video file, kDrawnStreet; empty: the street video, or drawn where there is none. At most `most`
+  /// `camera`: a video file, kDrawnStreet; empty: the street video, or drawn where that is missing. At most `most`
   /// pictures. Throws cardan::Error: Unavailable (no such file), InvalidArgument (not a video, or too large).
   Pictures(const std::string& camera, std::size_t most);
   /// The same, or from the images of a recording.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each process of the camera's pipeline does.
+// The work of each process of the camera's pipeline.
 #include "bench/pipeline/vision/play.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 namespace cardan::bench::recording {
 
-/// What fio gave.
+/// fio's results.
 struct FioResult {
   double bytes_per_second = 0;
   std::uint64_t bytes = 0;
@@ -27,7 +27,7 @@ struct FioResult {
 [[nodiscard]] std::vector<std::string> fio_arguments(const std::string& file, bool direct, std::uint64_t bytes,
                                                      double seconds);
 
-/// Of fio's JSON; throws Error when it is none, or fio failed.
+/// Of fio's JSON; throws Error when it is invalid, or fio failed.
 [[nodiscard]] FioResult parse_fio(const std::string& json);
 
 /// Runs it. Throws Error. Blocks, until `stopped()` at the latest, when the result is empty.

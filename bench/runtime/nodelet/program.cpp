@@ -91,7 +91,7 @@ class Driver : public nodelet::Nodelet {
   void onInit() override {
     ros::NodeHandle node(getNodeHandle());
     publisher_ = node.advertise<Frame>("/frame", kRuntimeDepth);
-    // Not the manager's queue: its threads are the readers' and on their CPU, this nodelet stands on the other.
+    // Not the manager's queue: its threads are the readers' and on their CPU, this nodelet is on the other.
     node.setCallbackQueue(&queue_);
     if (job_.echo) echo_ = node.subscribe("/echo", kRuntimeDepth, &Driver::on_echo, this);
   }

@@ -17,7 +17,7 @@ struct Frame {
   shm::vector<std::uint64_t> words;
 };
 
-/// What an application with 128 bytes to say uses: a plain struct.
+/// The message of an application with 128 bytes to say: a plain struct.
 struct SmallFrame {
   std::array<std::uint64_t, 16> words;
 };

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What two calls of the clock measure when nothing lies between them.
+// The time between two calls of the clock with nothing between them.
 std::int64_t clock_cost() {
   std::vector<double> pairs(1001);
   for (double& pair : pairs) {

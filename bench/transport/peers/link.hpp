@@ -24,7 +24,7 @@ class LinkWriter {
   virtual void publish(std::uint64_t n) noexcept = 0;
 };
 
-/// What gets the frames of a link.
+/// The receiver of a link's frames.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;

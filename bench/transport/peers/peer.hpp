@@ -17,8 +17,8 @@ inline constexpr std::size_t kPage = 4096;
 /// To whole pages.
 constexpr std::size_t round_up(std::size_t n) { return (n + kPage - 1) / kPage * kPage; }
 
-/// What the roles of one run share, made by the harness before it starts them: every descriptor is inherited, so no
-/// peer has a rendezvous to measure or a name to leave behind. `owned[i]` are the descriptors that role i alone gets;
+/// The common data of the roles of one run, made by the harness before it starts them: every descriptor is inherited,
+/// so no peer has a rendezvous to measure or a name to remove. `owned[i]` are the descriptors that role i alone gets;
 /// `shared` go to all.
 struct Wiring {
   std::vector<Fd> shared;
@@ -45,7 +45,7 @@ struct PeerKind {
   std::vector<Wait> (*waits)(const std::vector<Wait>& wanted) = nullptr;
   /// Makes what its roles share. Null: the peer finds its roles by a discovery of its own.
   Wiring (*wire)(const Cell& cell) = nullptr;
-  /// Starts a program that the peer needs beside its roles, such as a daemon, when the bench begins. It ends with what
+  /// Starts a program that the peer needs besides its roles, such as a daemon, when the bench begins. It ends with what
   /// is returned. Null: it needs none.
   std::shared_ptr<void> (*start_companion)(const std::string& folder) = nullptr;
   /// Plays one role of a run, in a process of its own: publishers first, then readers. Throws cardan::Error.
@@ -64,7 +64,7 @@ class RegisteredPeer {
 const std::vector<PeerKind>& all_peers();
 /// Those that are measured by default, "raw,sim,uds,tcp,tzc,cardan".
 std::string names_of_peers();
-/// Null: there is none of that name.
+/// Null: nothing has that name.
 const PeerKind* find_peer(std::string_view name);
 /// Throws cardan::Error: an area names a peer that this program does not have.
 const PeerKind& kind_of(const Peer& peer);

@@ -13,7 +13,7 @@ const RegisteredPeer kAdded({.peer = Peer{"added"},
                              .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
                              .play = [](const Area&, std::uint32_t) {}});
 
-// What a newcomer does: one file, and the bench offers it.
+// The work of a newcomer: one file, and the bench offers it.
 TEST(Peers, AFileAddsOne) {
   EXPECT_EQ(names_of_peers(), "raw,sim,uds,tcp,tzc,cardan,added");
   const TransportOptions options = parse_options({.peers = "added"}, {0, 1});

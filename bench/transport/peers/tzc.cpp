@@ -22,7 +22,7 @@ struct Slot {
   alignas(64) std::atomic<std::uint32_t> readers{0};  ///< that have not released it
 };
 
-/// What goes over the socket.
+/// The message on the socket.
 struct Descriptor {
   std::uint32_t publisher = 0;
   std::uint32_t slot = 0;

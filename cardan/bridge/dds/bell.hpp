@@ -40,7 +40,7 @@ class Bell {
   void ring(Who who = 0) noexcept;
   /// Everybody may have something.
   void ring_all() noexcept;
-  /// Who has rung since the last call; at the first call everybody has. Call it before looking at what it rang for.
+  /// Those that have rung since the last call; at the first call all have. Call it before looking at what it rang for.
   [[nodiscard]] Rung answer() noexcept;
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 

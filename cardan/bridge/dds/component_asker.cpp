@@ -23,7 +23,7 @@ std::string full_name(const host::ComponentReport& component, const host::Parame
 
 }  // namespace
 
-/// What the components said last.
+/// The components' last answers.
 class ComponentAsker::Table final : public ParameterTable {
  public:
   explicit Table(ComponentAsker& asker) : asker_(asker) {}
@@ -72,7 +72,7 @@ class ComponentAsker::Table final : public ParameterTable {
     try {
       there_ = asker_.control().components();
     } catch (const Error&) {
-      // The domain cannot be looked at now: there are none.
+      // The domain cannot be looked at now: no components are known.
     }
     asked_ns_ = steady_now();
   }

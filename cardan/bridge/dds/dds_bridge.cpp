@@ -81,7 +81,7 @@ void DdsBridge::turn(std::chrono::nanoseconds timeout) {
   do {
     try {
       if (!pass()) wait(until);
-    } catch (const std::bad_alloc&) {  // somebody's message or endpoint was too much; the others' go on
+    } catch (const std::bad_alloc&) {  // somebody's message or endpoint was too much; the others' continue
       look_at_all_ = endpoints_changed_ = true;
       ++out_of_memory_;
       bell_->ring_all();
@@ -256,7 +256,8 @@ std::vector<const RemoteWriter*> DdsBridge::usable(const std::vector<const Remot
   std::string why;
   for (const RemoteWriter* writer : writers) {
     if (writer->type != type)
-      why = fmt::format("it has a writer of '{}' beside those of {} — use one type for a topic", writer->type, type);
+      why = fmt::format("it has a writer of '{}' in addition to those of {} — use one type for a topic", writer->type,
+                        type);
     else if (!writer->xcdr1)
       why = "a writer sends XCDR2 — let it write XCDR1, as ROS 2 does";
     else if (!writer->type_hash.empty() && !hash.empty() && writer->type_hash != hash)

@@ -30,7 +30,7 @@ namespace cardan::bridge::dds {
 /// The name of the network for the loop guard: the rules', or "dds:<domain>".
 [[nodiscard]] std::string network_name(const Rules& rules, const DomainChoice& choice);
 
-/// What a pass costs grows with the topics that have something to do, not with those that are there.
+/// The cost of a pass grows with the topics that have something to do, not with those that are there.
 /// Thread safety: one thread.
 class DdsBridge final : public Bridge {
  public:

@@ -75,7 +75,7 @@ class Crowd : public test::OwnRunDirectory {
       bridge.turn(1ms);
     }
   }
-  /// What is under way comes to its end.
+  /// Work under way comes to its end.
   static void settle(DdsBridge& bridge) { bridge.turn(300ms); }
 
   static std::uint64_t carried(const DdsBridge& bridge, const std::string& topic) {
@@ -92,7 +92,7 @@ class Crowd : public test::OwnRunDirectory {
     return cdr;
   }
 
-  /// Looks for each message that comes in on one of so many topics.
+  /// Looks for each message that comes in on one of this many topics.
   static std::uint64_t looks_in(std::size_t topics) {
     Rules all = rules();
     all.in = {{}};
@@ -116,7 +116,7 @@ class Crowd : public test::OwnRunDirectory {
     return (looks - before) / kMessages;
   }
 
-  /// Looks for each message that leaves by one of so many topics, which are all read.
+  /// Looks for each message that leaves by one of this many topics, which are all read.
   static std::uint64_t looks_out(std::size_t topics) {
     Rules all = rules();
     all.out = {{.owner = true}};

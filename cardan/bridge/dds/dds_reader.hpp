@@ -32,7 +32,7 @@ class DdsReader {
   /// and about once a second. `now`: steady clock, ns. Throws bad_alloc.
   void watch(const std::vector<const RemoteWriter*>& writers, std::int64_t now);
 
-  /// Reads with this QoS from now on. What was waiting is carried before, as by carry().
+  /// Reads with this QoS from now on. Waiting messages are carried before, as by carry().
   void set_qos(Participant& participant, const EndpointQos& qos);
   [[nodiscard]] const EndpointQos& qos() const noexcept { return qos_; }
   /// Whether a larger receive buffer would help: it reads best effort, or has lost messages all the same.
@@ -50,7 +50,7 @@ class DdsReader {
   std::int64_t alone_since = 0;  ///< steady clock: since when it has no writer; 0: it has one
 
  private:
-  /// What is known of a writer that is there.
+  /// The data of a writer that is there.
   struct Watched {
     std::int64_t first = 0;  ///< the number from which on its messages were for us; 0: unknown
     std::int64_t whole = 0;  ///< of the last one that came whole
@@ -74,7 +74,7 @@ class DdsReader {
   Entity reader_;
   Guid guid_{};
   std::map<Guid, Watched> watched_;                 ///< by the writers
-  TopicCounts own_;                                 ///< beside those of the topic
+  TopicCounts own_;                                 ///< in addition to those of the topic
   std::vector<std::span<const std::byte>> pieces_;  ///< of the message that is read now
   bool out_of_memory_ = false;
   std::string note_;

@@ -22,7 +22,7 @@ namespace {
 /// A reader that comes back soon, as a tool that is called again, finds the subscription open.
 constexpr std::int64_t kLinger = 2'000'000'000;
 constexpr std::int64_t kRetry = 2'000'000'000;
-/// So many readers are never too many.
+/// This many readers are never too many.
 constexpr std::uint32_t kFew = 16;
 /// A socket's buffer holds this much by the kernel's default.
 constexpr std::size_t kUsualBuffer = 200U << 10U;

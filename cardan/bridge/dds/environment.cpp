@@ -150,7 +150,7 @@ void check_node(const DdsRules& rules) {
     throw wrong(fmt::format("dds.gid_bytes is {}", rules.gid_bytes), "use 24 for ROS 2 Humble and older, 16 for newer");
 }
 
-/// Whether nobody beyond this computer is named.
+/// Whether no address is beyond this computer.
 bool all_here(const DomainChoice& choice) {
   return !choice.cyclone_names_interfaces && std::all_of(choice.peers.begin(), choice.peers.end(), is_loopback);
 }
@@ -215,7 +215,7 @@ std::string domain_configuration(const DomainChoice& choice, const Interfaces& i
                                  std::size_t most_sample_bytes) {
   std::string general;
   if (stays_here(choice)) {
-    // Who else uses loopback may know multicast alone, or may not know it. Data go by unicast.
+    // Other users of loopback may know multicast alone, or may not know it. Data go by unicast.
     const bool both = choice.range == Range::Computer && interfaces.beyond_loopback;
     general += fmt::format(R"(<Interfaces><NetworkInterface name="lo" multicast="default"/>{}</Interfaces>)",
                            both ? R"(<NetworkInterface autodetermine="true"/>)" : "");

@@ -23,7 +23,7 @@ enum class Range {
   Computer,   ///< this computer, by its usual address, too: so ROS 2 means LOCALHOST from Iron on, LOCALHOST_ONLY from
               ///< Jazzy on
   Subnet,     ///< by multicast, as ROS 2 does
-  Off,        ///< only the peers that are named
+  Off,        ///< only the named peers
   System      ///< as Cyclone's own configuration says
 };
 
@@ -54,7 +54,7 @@ struct DomainChoice {
 /// in.
 [[nodiscard]] std::size_t most_parts_bytes(const Rules& rules);
 
-/// What the computer has.
+/// The computer's networks.
 struct Interfaces {
   bool loopback_has_multicast = false;  ///< `lo` is up with multicast
   bool beyond_loopback = false;         ///< there is another one, with an address
@@ -66,7 +66,7 @@ struct Interfaces {
 [[nodiscard]] std::string domain_configuration(const DomainChoice& choice, const Interfaces& interfaces,
                                                std::size_t most_sample_bytes);
 
-/// What the kernel grants to a socket that receives, in bytes; 0: unknown.
+/// The kernel's limits for a socket that receives, in bytes; 0: unknown.
 struct ReceiveBuffers {
   std::uint64_t usual = 0;  ///< what Fast DDS takes
   std::uint64_t most = 0;   ///< what Cyclone may ask for

@@ -16,9 +16,9 @@ namespace cardan::bridge::dds {
 /// The highest number of a message of which the writer is known to have sent something. 0: none, or unknown.
 [[nodiscard]] std::int64_t last_number_of(const WireTopic& topic, const Guid& writer) noexcept;
 
-/// Forgets what has come in part. What comes later begins from nothing: a writer that is read reliably is asked for it
-/// again, of another one the newest messages get the place. Cyclone itself keeps the oldest of a reliable writer: read
-/// best effort, a few messages with holes would keep all later ones out for good.
+/// Forgets messages that have come in part. Later parts begin from nothing: a writer that is read reliably is asked for
+/// it again, of another one the newest messages get the place. Cyclone itself keeps the oldest of a reliable writer:
+/// read best effort, a few messages with holes would keep all later ones out for good.
 void forget_parts(const WireTopic& topic, const Guid& writer) noexcept;
 
 /// The same of all writers that this reader reads. Throws bad_alloc.

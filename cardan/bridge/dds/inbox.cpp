@@ -86,7 +86,7 @@ bool Inbox::note(const Origin& origin) noexcept {
     auto it = std::find_if(writers_.begin(), writers_.begin() + static_cast<std::ptrdiff_t>(known_),
                            [&](const Writer& one) { return one.guid == origin.writer; });
     if (it == writers_.begin() + static_cast<std::ptrdiff_t>(known_)) {
-      // What it wrote before was not for us: it had not met us, or we do not know.
+      // Its earlier messages were not for us: it had not met us, or we do not know.
       if (known_ < writers_.size())
         ++known_;
       else

@@ -49,8 +49,8 @@ class Inbox {
   };
   /// `writer`: in the form of Origin::writer. Empty: it may be forgotten.
   [[nodiscard]] std::optional<Came> came_of(const Guid& writer) noexcept;
-  /// Goes on with the numbers of the inbox of the reader before this one, which has ended: what was written in between
-  /// counts, and what comes again does not.
+  /// Continues with the numbers of the inbox of the reader before this one, which has ended: what was written in
+  /// between counts, and what comes again does not.
   void go_on_from(Inbox& before) noexcept;
 
   void not_taken(std::uint64_t messages = 1) noexcept { lost_.fetch_add(messages); }

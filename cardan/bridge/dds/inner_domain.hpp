@@ -82,7 +82,7 @@ template <class Match, class Tree, class Definition>
   return all;
 }
 
-/// What it has announced is gone with it. It is found again when it announces itself.
+/// Its announcements are gone with it. It is found again when it announces itself.
 inline void forget_participant(::ddsi_domaingv& domain, ::ddsi_guid_t guid) noexcept {
   guid.entityid.u = NN_ENTITYID_PARTICIPANT;
   (void)::ddsi_delete_proxy_participant_by_guid(&domain, &guid, ::ddsrt_time_wallclock(), 0);

@@ -27,7 +27,7 @@ constexpr std::array kPlainTypes{"bool",    "byte",   "char",    "int8",  "uint8
                                  "uint16",  "int32",  "uint32",  "int64", "uint64",  "float32",
                                  "float64", "string", "wstring", "time",  "duration"};
 
-/// What is found without ROS 2: the standard messages' own, and what almost everybody uses beside them.
+/// Definitions without ROS 2: the standard messages' own, and others that almost everybody uses.
 constexpr std::array kOwnDefinitions{
     ros::kTime,
     RosDefinition{"builtin_interfaces/Duration", "int32 sec\nuint32 nanosec\n"},

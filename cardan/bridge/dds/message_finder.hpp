@@ -10,9 +10,8 @@
 
 namespace cardan::bridge::dds {
 
-/// Finds what a type's name, which is all that DDS says, stands for: Cardan's own types, else the `.msg` files of ROS 2
-/// packages with the types that they use.
-/// Thread safety: none. Blocks for the file system.
+/// Finds the definition of a type's name, which is all that DDS says: Cardan's own types, else the `.msg` files of ROS
+/// 2 packages with the types that they use. Thread safety: none. Blocks for the file system.
 class MessageFinder {
  public:
   /// `folders` hold <package>/msg/<Type>.msg; the first that has a file counts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints for what the bridge itself says and answers on DDS, beside the topics that it carries.
+// Endpoints for the bridge's own messages and answers on DDS, in addition to the topics that it carries.
 #pragma once
 
 #include <cstddef>

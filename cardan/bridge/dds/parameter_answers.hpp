@@ -82,7 +82,7 @@ inline constexpr std::size_t kMostReplyBytes = 4U << 20U;
 inline constexpr std::chrono::nanoseconds kMostSetTime = std::chrono::seconds(2);
 
 /// The reply in CDR to a request in CDR, which may be hostile. Empty: the request is not of this form, or its reply
-/// would be too large, and gets none. What is not set within `most_set_time` is refused.
+/// would be too large, and gets none. A parameter that is not set within `most_set_time` is refused.
 [[nodiscard]] std::optional<std::vector<std::byte>> parameter_answer(
     ParameterService service, std::span<const std::byte> request, ParameterTable& table,
     std::chrono::nanoseconds most_set_time = kMostSetTime);

@@ -163,7 +163,7 @@ TEST(DdsParameters, ListsGoBothWays) {
   get.names({"b", "i", "d", "s"});
   const auto values = parameter_answer(ParameterService::Get, get.bytes, table);
   ASSERT_TRUE(values);
-  // What was got is set: the bytes of a value are the same in both.
+  // The values that were got are set: the bytes of a value are the same in both.
   CdrReader in = opened(values);
   std::size_t count = 0;
   ASSERT_TRUE(in.count(count, 1) && count == 4);

@@ -104,16 +104,15 @@ Participant::Participant(const DomainChoice& choice, const Rules& rules, std::st
   domain_ = Entity(::dds_create_domain(id, configuration.c_str()));
   require_sockets_here();  // also if there are none: it says why
   if (!domain_)
-    throw Error(
-        ErrorCode::System, fmt::format("Cyclone DDS does not start on domain {}", choice.id),
-        choice.cyclone_uri.empty() ? "its own message stands above" : "check CYCLONEDDS_URI; its message stands above");
+    throw Error(ErrorCode::System, fmt::format("Cyclone DDS does not start on domain {}", choice.id),
+                choice.cyclone_uri.empty() ? "its own message is above" : "check CYCLONEDDS_URI; its message is above");
   const std::unique_ptr<dds_listener_t, ListenerDeleter> listener(::dds_create_listener(bell_.get()));
   ::dds_lset_data_available(listener.get(), ring_bell);
   ::dds_lset_publication_matched(listener.get(), ring_on_match);
   participant_ = Entity(::dds_create_participant(id, participant_qos(marker_).get(), listener.get()));
   if (!participant_)
     throw Error(ErrorCode::System, fmt::format("Cyclone DDS finds no place in domain {}", choice.id),
-                "its own message stands above; too many participants of this computer, or no network interface");
+                "its own message is above; too many participants of this computer, or no network interface");
   guid_ = guid_of(participant_.get());
   require_sockets_here();  // some are made with the participant
   look_from_the_start();

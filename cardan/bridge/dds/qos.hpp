@@ -18,7 +18,7 @@ struct QosDeleter {
 };
 using Qos = std::unique_ptr<dds_qos_t, QosDeleter>;
 
-/// What a topic needs of the QoS; all else is ROS 2's default.
+/// The QoS that a topic needs; all else is ROS 2's default.
 struct EndpointQos {
   bool reliable = true;
   bool transient_local = false;
@@ -27,7 +27,7 @@ struct EndpointQos {
   bool operator==(const EndpointQos&) const = default;
 };
 
-/// A topic as ROS 2 sees it. What the rule leaves open, ROS 2's own habits decide for /tf, /tf_static and /clock.
+/// A topic as ROS 2 sees it. Where the rule says nothing, ROS 2's own habits decide for /tf, /tf_static and /clock.
 struct TopicForm {
   std::string name{}, type{};  ///< "/tf", "tf2_msgs/msg/TFMessage"
   std::string type_hash{};
@@ -39,7 +39,7 @@ struct TopicForm {
 /// Whether the bridge keeps copies of what waits for receivers, rather than the publisher's slots: small messages of
 /// which many are kept.
 [[nodiscard]] bool keeps_copies(const EndpointQos& qos, std::size_t max_bytes) noexcept;
-/// What the writers of a topic offer.
+/// The QoS that the writers of a topic offer.
 struct WritersOffer {
   bool all_reliable = false;
   bool all_transient_local = false, one_transient_local = false;
@@ -57,7 +57,7 @@ struct WritersOffer {
 /// `marker`: tells other bridges whose this is.
 [[nodiscard]] Qos participant_qos(const std::string& marker);
 
-/// As text: "enclave=/;…". Empty: there is none, or it holds more than 64 KiB.
+/// As text: "enclave=/;…". Empty: it is missing, or holds more than 64 KiB.
 [[nodiscard]] std::string user_data_of(const dds_qos_t* qos);
 [[nodiscard]] bool is_reliable(const dds_qos_t* qos);
 [[nodiscard]] bool is_transient_local(const dds_qos_t* qos);

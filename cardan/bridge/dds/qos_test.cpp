@@ -18,7 +18,7 @@ TEST(DdsQos, TransformsAndTheClockAreAsInRos) {
   const EndpointQos fixed = outgoing_qos({}, kStatic, 1000);
   EXPECT_TRUE(fixed.transient_local && fixed.reliable);
   EXPECT_EQ(fixed.depth, 100U);
-  EXPECT_TRUE(keeps_copies(fixed, 1000)) << "so many do not take the publisher's slots";
+  EXPECT_TRUE(keeps_copies(fixed, 1000)) << "this many do not take the publisher's slots";
   const EndpointQos moving = outgoing_qos({}, kMoving, 1000);
   EXPECT_TRUE(!moving.transient_local && moving.reliable);
   EXPECT_EQ(moving.depth, 100U);
@@ -57,7 +57,7 @@ TEST(DdsQos, LargeMessagesStayInThePublishersMemory) {
   const std::size_t large = 8U << 20U;
   EXPECT_EQ(outgoing_qos({}, kCamera, large).depth, 2U);
   EXPECT_FALSE(keeps_copies(outgoing_qos({}, kCamera, large), large));
-  EXPECT_EQ(outgoing_qos({}, kStatic, large).depth, 1U) << "so many would take too many slots";
+  EXPECT_EQ(outgoing_qos({}, kStatic, large).depth, 1U) << "this many would take too many slots";
   EXPECT_FALSE(keeps_copies(outgoing_qos({}, kText, 1000), 1000)) << "few small ones do not either";
   EXPECT_TRUE(incoming_qos({}, kCamera, {.all_reliable = true}).reliable) << "what is lost of one is sent again";
   EXPECT_FALSE(incoming_qos({}, kCamera, {}).reliable);

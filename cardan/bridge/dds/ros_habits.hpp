@@ -16,9 +16,10 @@
 
 namespace cardan::bridge::dds {
 
-/// What a user of ROS 2 expects of a node beside its topics: the parameters of this computer's components as the bridge
-/// node's own, their statistics on /diagnostics, and the log of `cardan run` on /rosout. Each can be switched off in
-/// the rules. Thread safety: one thread. No function blocks but the destructor, for at most some seconds.
+/// The parts of a node, besides topics, that a user of ROS 2 expects: the parameters of this computer's components as
+/// the bridge node's own, their statistics on /diagnostics, and the log of `cardan run` on /rosout. Each can be
+/// switched off in the rules. Thread safety: one thread. No function blocks but the destructor, for at most some
+/// seconds.
 class RosHabits {
  public:
   /// Throws Error (System).

@@ -10,7 +10,7 @@
 
 namespace cardan::bridge::dds {
 
-/// What several have asked for, one of each in turn: many questions of one keep no other waiting.
+/// Requests of several clients, one of each in turn: many questions of one keep no other waiting.
 /// Thread safety: one thread at a time. No function blocks.
 template <class Who, class Item>
 class Turns {
@@ -43,7 +43,7 @@ class Turns {
     return left_out;
   }
 
-  /// The next one; empty: there is none.
+  /// The next one; empty: no request waits.
   [[nodiscard]] std::optional<Item> take() {
     if (waiting_.empty()) return {};
     auto at = last_ ? waiting_.upper_bound(*last_) : waiting_.begin();

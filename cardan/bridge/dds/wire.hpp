@@ -47,7 +47,7 @@ struct WireTopic {
 [[nodiscard]] WireTopic make_topic(dds_entity_t participant, const std::string& name, const std::string& type_name,
                                    std::shared_ptr<Inbox> inbox);
 
-/// A message for Cyclone, with all memory that sending it takes. Null: there is none; nothing has been counted then.
+/// A message for Cyclone, with all memory that sending it takes. Null: no memory; nothing has been counted then.
 [[nodiscard]] struct ddsi_serdata* new_message(const WireTopic& topic, WireMessage message,
                                                std::shared_ptr<SendTally> tally) noexcept;
 /// Sends a message. Returns Cyclone's code; DDS_RETCODE_OUT_OF_RESOURCES: there is no memory for it. Blocks for the

@@ -14,7 +14,7 @@
 
 namespace cardan::bridge::foxglove {
 
-/// What bytes of clients cost. One unit is a byte of a message that may come in: it is copied. A text is parsed, and
+/// The cost of clients' bytes. One unit is a byte of a message that may come in: it is copied. A text is parsed, and
 /// each request has its answer.
 inline constexpr std::int64_t kRawUnits = 16;    ///< a byte from a client that publishes nothing
 inline constexpr std::int64_t kTextUnits = 256;  ///< a byte of a text, or of a message that nobody takes
@@ -49,7 +49,7 @@ class Budgets {
   std::map<std::string, std::shared_ptr<Budget>, std::less<>> users_{};
 };
 
-/// What one connection may still read. Our own user is limited for each client only.
+/// The allowance of one connection for reading. Our own user is limited for each client only.
 /// Thread safety: none. No function blocks.
 class Allowance {
  public:

@@ -6,7 +6,7 @@
 
 namespace cardan::bridge::foxglove {
 
-/// So many units a second. What is not used is kept for one second; what is overdrawn is waited for.
+/// This many units a second. Unused ones are kept for one second; overdrawn ones are waited for.
 /// Thread safety: none. No function blocks. Times are of the steady clock, in ns.
 class Budget {
  public:

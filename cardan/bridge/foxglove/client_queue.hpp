@@ -17,9 +17,9 @@ inline constexpr std::size_t kSmallBytes = 16 << 10;
 inline constexpr std::size_t kSmallOfOneChannel = 64;
 inline constexpr std::size_t kSmallOfOneClient = 4 << 20;  ///< bytes
 
-/// What one client subscribes to, and what waits for it: of each channel the newest `depth` messages, and never more.
-/// The channels take turns, so a fast one does not keep the others from a slow client.
-/// Thread safety: none. No function blocks.
+/// One client's subscriptions, and the messages that wait for it: of each channel the newest `depth` messages, and
+/// never more. The channels take turns, so a fast one does not keep the others from a slow client. Thread safety: none.
+/// No function blocks.
 class ClientQueue {
  public:
   enum class Subscribed : std::uint8_t { Yes, IdIsTaken, ChannelIsTaken };

@@ -49,7 +49,7 @@ FramePtr copy_of(const OutgoingFrame& frame) {
   return copy;
 }
 
-/// The time of a rosgraph_msgs/msg/Clock: two numbers behind the header of CDR.
+/// The time of a rosgraph_msgs/msg/Clock: two numbers after the header of CDR.
 std::optional<std::int64_t> time_of_clock(const OutgoingFrame& frame) {
   std::int32_t seconds = 0;
   std::uint32_t nanoseconds = 0;

@@ -84,7 +84,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   static void keep_for_a_pause(Channel& channel, const FramePtr& frame);
   /// Whether it is later than what is shown: it was played before somebody went back.
   [[nodiscard]] bool is_later(const OutgoingFrame& frame) const;
-  /// What a topic counted before it went, so that nothing that was lost is forgotten.
+  /// The counts of a topic before it went, so that nothing that was lost is forgotten.
   void keep(TopicReport report);
 
   const std::unique_ptr<Playback> playback_;  ///< first: the topics are gone before it

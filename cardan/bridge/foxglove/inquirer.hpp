@@ -35,7 +35,7 @@ class Inquirer final : private ParameterDesk::Components {
     bool looks = false, parameters = false, system = false;
     bool operator==(const Wants&) const = default;
   };
-  /// What is asked each second from now on.
+  /// The questions of each second from now on.
   void want(const Wants& wants);
 
   struct Question {

@@ -9,7 +9,7 @@ namespace cardan::bridge::foxglove {
 struct PageFile {
   std::string_view path, type, body;
 };
-/// Null: there is none. Any thread; does not block.
+/// Null: no such page. Any thread; does not block.
 [[nodiscard]] const PageFile* page_file(std::string_view path) noexcept;
 
 }  // namespace cardan::bridge::foxglove

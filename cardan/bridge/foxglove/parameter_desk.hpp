@@ -13,7 +13,7 @@ namespace cardan::bridge::foxglove {
 /// Thread safety: one thread. Blocks as the components do.
 class ParameterDesk {
  public:
-  /// The components of the domain. What its functions throw, the desk's throw.
+  /// The components of the domain. The desk's functions throw what its functions throw.
   class Components {
    public:
     Components() = default;

@@ -44,7 +44,7 @@ constexpr std::array kPixelLayouts{
     PixelLayout{"yuyv", Form::Yuv, 2, {0, 1, 3}},
 };
 
-/// One cell of the picture: the pixels of the image that it stands for begin here, and others are `dx`, `dy` further.
+/// One cell of the picture: the pixels of the image that it covers begin here, and others are `dx`, `dy` further.
 struct Cell {
   std::uint64_t x = 0, y = 0, dx = 0, dy = 0;
 };

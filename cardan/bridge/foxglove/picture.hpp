@@ -15,7 +15,7 @@ struct Picture {
   std::uint32_t width = 0, height = 0;
   int channels = 0;  ///< 1 or 3
   std::vector<std::uint8_t> pixels{};
-  double brightest = 0;  ///< of a depth image: what is white; 0: it is none
+  double brightest = 0;  ///< of a depth image: its white value; 0: it is not one
 };
 
 /// Makes an image smaller, so that its longer side has at most `most` pixels. Empty: its parts do not fit together, and

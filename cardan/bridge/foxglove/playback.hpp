@@ -31,7 +31,7 @@ class Playback {
   /// Log times of the first and the last message.
   [[nodiscard]] virtual std::int64_t start_ns() const noexcept = 0;
   [[nodiscard]] virtual std::int64_t end_ns() const noexcept = 0;
-  /// What the recording has, as a JSON object for the page.
+  /// The recording's contents, as a JSON object for the page.
   [[nodiscard]] virtual const std::string& contents() const noexcept = 0;
   [[nodiscard]] virtual PlaybackState state() const = 0;
 

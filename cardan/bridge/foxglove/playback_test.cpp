@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who controls a recording, and what a request may say.
+// The right to control a recording, and the contents of a request.
 #include "cardan/bridge/foxglove/playback.hpp"
 
 #include <gtest/gtest.h>

@@ -47,7 +47,7 @@ bool too_deep(std::string_view text) noexcept {
   return false;
 }
 
-/// What is not as it should be: the member's name.
+/// The name of the member that is wrong.
 struct Wrong {
   std::string what;
 };

@@ -59,7 +59,7 @@ struct Graph {
   Ends published{}, subscribed{};
   bool operator==(const Graph&) const = default;
 };
-/// What has changed. Empty: nothing.
+/// The changes. Empty: nothing.
 [[nodiscard]] std::string graph_text(const Graph& before, const Graph& now);
 
 /// In front of a message's bytes, and the message "time". A message in a shape has the number kShapedMessage, which
@@ -70,7 +70,7 @@ inline constexpr std::byte kShapedMessage{0x80};
 /// `request`: whose answer it is; empty: of none.
 [[nodiscard]] std::vector<std::byte> playback_message(const PlaybackState& state, bool did_seek,
                                                       const std::string& request);
-/// What a recording has; of the page alone.
+/// A recording's contents; of the page alone.
 [[nodiscard]] std::string recording_text(const std::string& contents);
 
 // ---- from a client

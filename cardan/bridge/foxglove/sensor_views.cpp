@@ -13,7 +13,7 @@ bool read(CdrReader& in, HeaderView& out) {
   return in.number(out.sec) && in.number(out.nanosec) && in.string(out.frame_id);
 }
 
-/// The list of bytes. A large one is the frame's payload, behind its count; a small one lies in the prefix.
+/// The list of bytes. A large one is the frame's payload, after its count; a small one lies in the prefix.
 bool read_data(CdrReader& in, const OutgoingFrame& frame, std::span<const std::byte>& out) {
   if (frame.cdr.payload.empty()) return in.bytes(out);
   std::uint32_t count = 0;

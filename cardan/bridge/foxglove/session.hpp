@@ -175,7 +175,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void tick(std::int64_t now) {
     if (!client_ || ended_) return;
     const ServerOptions& o = server_.options;
-    // What waits for its allowance, answers or turn is not read: its end would be noticed after all that it has sent.
+    // A client that waits for its allowance, answers or turn is not read: its end would be noticed after all that it
+    // has sent.
     const bool unheard = allowance_.waits() || waits_ || put_off_;
     if (unheard && has_hung_up()) return drop("");
     int unread = 0;  // bytes that the client's side has not acknowledged
@@ -396,7 +397,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     beast::get_lowest_layer(ws_).socket().close(ignored);
     beast::get_lowest_layer(ws_).cancel();
     std::erase_if(server_.sessions, [this](const auto& one) { return one.get() == this; });
-    // What is under way refers to the client's bytes until its handler has run.
+    // Work under way refers to the client's bytes until its handler has run.
     try {
       if (client_) asio::post(server_.io, [self] { self->client_.reset(); });
     } catch (const std::exception&) {  // no memory: the server does it before it serves again

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page gets of large messages: a small picture of an image, some points of a cloud. Others get the messages.
+// A page's form of large messages: a small picture of an image, some points of a cloud. Others get the messages.
 #pragma once
 
 #include <compare>

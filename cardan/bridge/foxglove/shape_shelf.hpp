@@ -33,10 +33,10 @@ class ShapeShelf {
 
   /// Null: none, or it was let go of.
   [[nodiscard]] const FramePtr& newest() const noexcept { return newest_; }
-  /// Of the newest message, from 1; 0: there was none.
+  /// Of the newest message, from 1; 0: no message yet.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  /// What was made of a message. Of an older one it is not kept.
+  /// The shapes that were made of a message. Those of older ones are not kept.
   void keep(std::uint64_t number, const Shape& shape, FramePtr made) {
     if (number == number_ && find(shape) == nullptr) made_.emplace_back(shape, std::move(made));
   }

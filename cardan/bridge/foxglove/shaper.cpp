@@ -16,7 +16,7 @@ namespace cardan::bridge::foxglove {
 namespace {
 
 constexpr int kNice = 10;
-constexpr auto kLongestRest = std::chrono::milliseconds(100);  ///< after a message that took very long, pages go on
+constexpr auto kLongestRest = std::chrono::milliseconds(100);  ///< after a message that took very long, pages continue
 
 Shaper::Made make_shapes(const Shaper::Job& job) {
   Shaper::Made made{.channel = job.channel, .number = job.number};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets of the bridge: HTTP and WebSocket on one port, on one thread. It trusts no byte. Boost stays behind it.
+// The sockets of the bridge: HTTP and WebSocket on one port, on one thread. It trusts no byte. Only this part uses
+// Boost.
 #pragma once
 
 #include <array>
@@ -39,7 +40,7 @@ class Connection {
   [[nodiscard]] virtual bool is_ours() const noexcept = 0;
 };
 
-/// What becomes of a client's messages. An exception costs the client its connection, and nobody else anything.
+/// The handler of a client's messages. An exception costs the client its connection, and nobody else anything.
 class Client {
  public:
   Client() = default;
@@ -62,7 +63,7 @@ struct Page {
   std::string body{};
 };
 
-/// What the server serves.
+/// The contents that the server serves.
 class Application {
  public:
   virtual ~Application() = default;

@@ -114,7 +114,7 @@ class FoxgloveServer : public testing::Test, public Application {
   static bool send(const Fd& fd, const std::string& bytes) {
     return ::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
-  /// What comes until the other side ends, or until `end` is in it.
+  /// The bytes until the other side ends, or until `end` is in it.
   static std::string receive(const Fd& fd, const std::string& end = {}) {
     std::string all;
     char bytes[4096];

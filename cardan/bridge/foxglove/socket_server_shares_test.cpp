@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other users may take of the server: places and time. Our own user keeps its part.
+// The share of the server that other users may take: places and time. Our own user keeps its part.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attacks on the port: what does not end is ended, what is too much is refused, and the others go on.
+// Attacks on the port: what does not end is ended, what is too much is refused, and the others continue.
 #include "cardan/bridge/foxglove/socket_server.hpp"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@
 
 namespace cardan::bridge::foxglove {
 
-/// What a look at the domain found, as far as the rules show it.
+/// The result of a look at the domain, as far as the rules show it.
 struct Look {
   Graph graph{};
   std::string json{};  ///< publishers, subscribers, counts, latencies and what the processes use, for the page
@@ -28,7 +28,7 @@ class LatencyHistory {
  public:
   /// A subscriber's stream: the publisher's process, its number there, the subscriber's place among its subscribers.
   using Key = std::tuple<std::string, std::uint32_t, int, std::size_t>;
-  /// What has come since the last look.
+  /// Changes since the last look.
   [[nodiscard]] LatencyHistogram since(const Key& key, const LatencyHistogram& now);
   /// A new look begins: what the one before did not see is forgotten.
   void next();

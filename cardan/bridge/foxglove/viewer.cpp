@@ -74,7 +74,7 @@ Viewer::Wish* Viewer::wish(std::uint32_t channel) {
 
 void Viewer::offer(Channel& channel, const FramePtr& frame) {
   const std::size_t skipped = queue_.offer(channel.info.id, frame);
-  // What was published before anybody subscribed and gives way at once is not a loss.
+  // A message from before anybody subscribed that gives way at once is not a loss.
   if (skipped == 0 || frame->steady_ns < channel.opened_ns) return;
   if (hub_.playback() != nullptr) return channel.out.thinned(skipped);  // the recording still has it
   channel.out.lost(skipped);

@@ -61,7 +61,7 @@ struct Incoming {
 /// For the bridge's report. Any thread; does not block.
 [[nodiscard]] TopicReport report_of(const Incoming& incoming);
 
-/// What the clients share: the bridge.
+/// The common part of the clients: the bridge.
 class Hub {
  public:
   virtual ~Hub() = default;
@@ -106,7 +106,7 @@ class Viewer final : public Client {
   void unadvertise(std::uint32_t channel);
   /// A message of a channel to which it subscribes.
   void offer(Channel& channel, const FramePtr& frame);
-  /// What it gets of a channel instead of the messages; null: it gets the messages.
+  /// The shape that it gets of a channel instead of the messages; null: it gets the messages.
   struct Wish {
     Shape shape{};
     bool ready = true;        ///< it has drawn what it got
@@ -146,7 +146,7 @@ class Viewer final : public Client {
   [[nodiscard]] Playback* controls();
   void ask(Inquirer::Question question);
   void send_next();
-  /// Makes the next text. Empty: there is none.
+  /// Makes the next text. Empty: no text waits.
   std::string next_text();
   void send_text(std::string text);
   void send_frame(const ClientQueue::Next& next);

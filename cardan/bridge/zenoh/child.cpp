@@ -103,7 +103,7 @@ std::vector<std::string> Child::lines(std::chrono::nanoseconds timeout) {
   rest_.erase(0, from);
   if (rest_.size() > kLongestLine)
     throw Error(ErrorCode::Unavailable, "the program that the bridge started prints a line without end",
-                "build it anew: make zenoh");
+                "rebuild it: make zenoh");
   return lines;
 }
 

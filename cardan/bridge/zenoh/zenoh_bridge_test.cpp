@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Scripts that stand for the program.
+/// Scripts in place of the program.
 class ZenohChild : public testing::Test {
  protected:
   ZenohChild() {

@@ -60,7 +60,7 @@ class AlignedBuffer {
     if (!bytes.empty()) std::memcpy(data_.get() + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// So many zeros more.
+  /// This many zeros more.
   void append_zeros(std::size_t bytes) {
     reserve(size_ + bytes);
     if (bytes != 0) std::memset(data_.get() + size_, 0, bytes);

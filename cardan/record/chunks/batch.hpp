@@ -34,7 +34,7 @@ struct KeptMessage {
   mcap::Bytes data{};
 };
 
-/// What the file's index says of one channel in one chunk.
+/// The file's index of one channel in one chunk.
 struct ChannelInChunk {
   std::uint16_t channel = 0;
   std::uint32_t messages = 0;

@@ -42,7 +42,7 @@ void SeamLayout::append_first_block(mcap::Bytes& out, const mcap::MountIdentity&
   mcap::detail::put(out, std::as_bytes(std::span(mcap::kMagic)));
   mcap::append_header(out, ros2, library_);
   const std::size_t at = out.size();
-  // So many digits always, so that the block can be written again.
+  // Always this many digits, so that the block can be written again.
   mcap::append(out, mcap::Metadata{.name = mcap::kMarkName,
                                    .metadata = {{mcap::kMarkBoot, mount.boot_id},
                                                 {mcap::kMarkMount, mount.mount},
@@ -119,7 +119,7 @@ void SeamLayout::add(const mcap::Metadata& metadata) {
       {.offset = last_of_records_, .length = records_.size() - last_of_records_, .name = metadata.name});
 }
 
-/// The end of the file as it is, once more, with the head of a chunk behind it that ends where a block does.
+/// The end of the file as it is, once more, with the head of a chunk after it that ends where a block does.
 AlignedBuffer SeamLayout::head_for(const mcap::Bytes& chunk_head, std::uint64_t& offset) {
   offset = end_.offset;
   const std::uint64_t used = end_.bytes.size() + records_.size() + chunk_head.size();
@@ -279,7 +279,7 @@ SeamLayout::Trailer SeamLayout::finish(std::size_t chunks, const Seam& end,
                            .compression = compressions_[c.compression],
                            .compressed_size = c.records,
                            .uncompressed_size = c.uncompressed};
-    // Behind the last one that counts another may have been placed, for which it was to be extended.
+    // After the last one that counts another may have been placed, for which it was to be extended.
     if (i + 1 == chunks) index.message_index_length = end.offset + end.bytes.size() - c.offset - c.length;
     statistics.message_start_time =
         statistics.message_count == 0 ? c.first_time : std::min(statistics.message_start_time, c.first_time);

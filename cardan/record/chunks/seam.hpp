@@ -5,9 +5,9 @@
 //   block n    [ rest of sample k | its MessageIndex ~~~~ zeros ~~~~ | head of chunk k+1 ]   a seam: copied, 4 KiB
 //   block n+1… [ sample k+1, as it lies in the publisher's slot                          ]   not copied
 //
-// Two writes a chunk. First its *body* (blocks n+1… and the seam behind it, without the next head: zeros), then, when
+// Two writes a chunk. First its *body* (blocks n+1… and the seam after it, without the next head: zeros), then, when
 // that has completed, its *head*: the seam before it once more, the MessageIndex in it now extended up to the head. So:
-//   S1 A head is on disk only if the body behind it is, and the one before it: a reader that stops at the first
+//   S1 A head is on disk only if the body after it is, and the one before it: a reader that stops at the first
 //      zero opcode reads whole chunks only.
 //   S2 A sample's bytes start at a block, in memory and in the file: the disk takes them from the slot (O_DIRECT).
 //   S3 Records are extended with zeros only where MCAP allows it: MessageIndex, Channel, Metadata.
@@ -101,7 +101,7 @@ class SeamLayout {
     std::uint64_t records = 0, uncompressed = 0, index_length = 0;
     std::uint32_t first_channel = 0, channels = 0;  ///< in channels_
     std::uint32_t compression = 0;                  ///< in compressions_
-    std::size_t schemas = 0, channel_records = 0;   ///< that stand before its end
+    std::size_t schemas = 0, channel_records = 0;   ///< before its end
   };
   AlignedBuffer head_for(const mcap::Bytes& chunk_head, std::uint64_t& offset);
   void extend(mcap::Bytes& bytes, std::size_t record, std::uint64_t by) const;

@@ -23,7 +23,7 @@ struct Written {
   mcap::Bytes data;
 };
 
-/// What would be on the disk.
+/// The contents of the disk.
 class MemoryDisk {
  public:
   void write(std::uint64_t offset, mcap::View bytes) {
@@ -149,7 +149,7 @@ class Recording {
             .publish_time = 7,
             .source_time = source_time_of(channel, static_cast<std::uint32_t>(i))};
   }
-  // Zeros, and bytes that look like records: what an unfinished chunk may leave behind.
+  // Zeros, and bytes that look like records: the possible remains of an unfinished chunk.
   static mcap::Bytes content(std::mt19937& random, std::size_t bytes) {
     mcap::Bytes all(bytes);
     for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(random() % 3 == 0 ? random() % 16 : 5);
@@ -261,8 +261,8 @@ TEST(SeamLayout, AfterAPowerLossWhatHasNoChecksumCountsUpToTheMark) {
     return reader.summary().chunks().size();
   };
   EXPECT_EQ(chunks(), 1U);
-  EXPECT_EQ(chunks(true), 2U) << "a repair takes what has a checksum behind it";
-  // The kernel lives, the disk went and came back: it is mounted anew.
+  EXPECT_EQ(chunks(true), 2U) << "a repair takes chunks with a checksum after them";
+  // The kernel lives, the disk went and came back: it is mounted again.
   now = {then.boot_id, "8", "ext4 sda1 120"};
   EXPECT_EQ(chunks(), 1U);
   now = {then.boot_id, {}, {}};

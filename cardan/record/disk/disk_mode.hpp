@@ -11,7 +11,7 @@ namespace cardan::record {
 enum class DiskMode : std::uint8_t {
   Direct,     ///< O_DIRECT: from our memory to the device, no page cache
   DontCache,  ///< RWF_DONTCACHE (Linux 6.14): through the page cache, which drops them at once; one copy in the kernel
-  SyncRange,  ///< page cache, written back behind us (sync_file_range) and dropped
+  SyncRange,  ///< page cache, written back after us (sync_file_range) and dropped
   Plain,      ///< page cache, written back when the kernel likes
 };
 
@@ -19,7 +19,7 @@ enum class DiskMode : std::uint8_t {
 [[nodiscard]] const char* to_string(DiskMode mode) noexcept;
 [[nodiscard]] std::optional<DiskMode> disk_mode_of(const std::string& word) noexcept;
 
-/// What a folder's file system and this kernel can do, tried out with a small file in it.
+/// The abilities of a folder's file system and this kernel, tried out with a small file in it.
 struct DiskProbe {
   DiskMode mode = DiskMode::Plain;
   bool io_uring = false;

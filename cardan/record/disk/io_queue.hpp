@@ -32,7 +32,7 @@ struct DiskWrite {
   }
 };
 
-/// What became of a write or a sync.
+/// The result of a write or a sync.
 struct DiskDone {
   std::uint64_t id = 0;
   int error = 0;  ///< errno; 0: all bytes are with the kernel (Direct: with the device)
@@ -73,8 +73,8 @@ namespace disk {
 /// Older headers do not have it; Linux 6.14.
 inline constexpr int kDontCache = 0x80;
 
-/// Takes the first bytes off a write, which have been written. Direct mode goes on at whole blocks only, and writes the
-/// rest of a broken one again.
+/// Takes the first bytes off a write, which have been written. Direct mode continues at whole blocks only, and writes
+/// the rest of a broken one again.
 void advance(DiskWrite& write, std::uint64_t written, bool whole_blocks) noexcept;
 }  // namespace disk
 

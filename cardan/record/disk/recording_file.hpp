@@ -27,7 +27,7 @@ class RecordingFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::string active_path() const { return path_ + kActive; }
   static constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};  ///< of `allocated()`: the file system cannot say
-  /// So many bytes have their room. Any thread.
+  /// This many bytes have their room. Any thread.
   [[nodiscard]] std::uint64_t allocated() const noexcept { return allocated_.load(std::memory_order_acquire); }
   /// Up to there it may be written without taking what shall stay free. Any thread.
   [[nodiscard]] std::uint64_t permitted() const noexcept { return permitted_.load(std::memory_order_acquire); }
@@ -45,7 +45,7 @@ class RecordingFile {
   /// Cuts the file off, makes it durable and gives it its name, also in a folder that was moved. Throws Error (System);
   /// also if a file has that name by now: then it keeps the one it has.
   void finish(std::uint64_t bytes);
-  /// Lets the page cache go, of what is durable. In Direct mode there is none.
+  /// Lets the page cache go, of what is durable. Direct mode does not use it.
   void drop_cache(std::uint64_t bytes) const noexcept;
   /// Takes a file away in which nothing was recorded.
   void remove() noexcept;

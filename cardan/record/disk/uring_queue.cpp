@@ -85,7 +85,7 @@ class UringQueue final : public IoQueue {
       done.push_back({.id = o.id, .error = o.error, .submitted_ns = o.submitted_ns, .completed_ns = steady_now()});
       free_.push_back(static_cast<std::size_t>(&o - operations_.data()));
     }
-    submit();  // what goes on
+    submit();  // the rest
   }
 
   void wait(std::int64_t until_ns) noexcept override {

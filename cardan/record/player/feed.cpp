@@ -14,7 +14,8 @@ namespace cardan::record {
 
 Feed::Feed(std::string topic, const detail::ComponentCore::Declared& reader, MessageForm form)
     : topic_(std::move(topic)), type_(reader.type), convert_(reader.convert), form_(std::move(form)) {
-  // A reader in another language takes vectors as they were published, and has no arena; who fills them needs one.
+  // A reader in another language takes vectors as they were published, and has no arena; code that fills them needs
+  // one.
   if (type_.native && form_.layout()->has_vectors()) {
     type_.shared->has_arena = true;
     type_.shared->arena_bytes = sizeof(shm::Arena);

@@ -23,7 +23,7 @@ class Feed {
   void expect(std::uint64_t recorded_bytes);
   /// Throws Error (NoMemory, Limit).
   void open(Runtime& runtime);
-  /// What cannot be published is counted. `shift`: as for source_time_of().
+  /// Messages that cannot be published are counted. `shift`: as for source_time_of().
   void push(const mcap::Message& message, std::int64_t shift);
 
   [[nodiscard]] SimulatedTopic report() const;

@@ -63,7 +63,7 @@ void FileSet::open(const std::string& path, bool was_named, std::uint64_t most_u
     readers_.push_back(std::make_unique<mcap::Reader>(
         path, mcap::OpenOptions{.scanning = {.most_unpacked_bytes = most_unpacked_bytes}}));
   } catch (const Error& e) {
-    // What a folder holds beside it is worth something.
+    // The other contents of a folder are worth something.
     if (was_named || e.code() != ErrorCode::InvalidArgument) throw;
     problems_.emplace_back(e.what());
     return;

@@ -27,13 +27,14 @@ class FileSet {
   explicit FileSet(const std::vector<std::string>& paths, std::uint64_t most_unpacked_bytes = mcap::unpacked_limit());
 
   [[nodiscard]] const std::vector<std::unique_ptr<mcap::Reader>>& readers() const noexcept { return readers_; }
-  /// What is missing of them, with its place: files of a folder, and what a walk through a damaged file could not find.
+  /// Missing parts of them, each with its place: files of a folder, and what a walk through a damaged file could not
+  /// find.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
   /// Remarks about a folder that is complete.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Whether they contain no message.
   [[nodiscard]] bool empty() const noexcept { return empty_; }
-  /// Log times of the first and the last message, nanoseconds; 0: there is none.
+  /// Log times of the first and the last message, nanoseconds; 0: no message.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   /// How far the wall clock, by which the files' times are, was ahead of the steady clock, by which the recorded system
@@ -51,11 +52,11 @@ class FileSet {
   std::int64_t wall_clock_ahead_ = 0;
 };
 
-/// What is not played because it comes 2^63 ns or more after the first message, and `end`, the end of what is played,
-/// is there for no other reason. Empty: nothing.
+/// Messages that are not played because they come 2^63 ns or more after the first message, and `end`, the end of what
+/// is played, is there for no other reason. Empty: nothing.
 [[nodiscard]] std::vector<std::string> out_of_reach(const FileSet& files, std::uint64_t end);
 
-/// What is wrong with a file, and where.
+/// A problem of a file, and its place.
 struct FileProblem {
   std::size_t file = 0;
   mcap::Problem problem{};
@@ -75,7 +76,7 @@ class FileMessages {
   using Next = mcap::MergedMessages::Next;
   /// Empty: the end. Valid until it is called again. Throws Error (System): the disk fails.
   [[nodiscard]] std::optional<Next> next() { return messages_.next(); }
-  /// What could not be read so far; never a reason to stop.
+  /// Everything that could not be read so far; never a reason to stop.
   [[nodiscard]] std::vector<FileProblem> problems() const;
 
  private:

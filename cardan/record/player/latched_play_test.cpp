@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was published once before the part that is played, cut out or replayed comes first in it.
+// Messages that were published once before the part that is played, cut out or replayed come first in it.
 #include <gtest/gtest.h>
 
 #include <chrono>

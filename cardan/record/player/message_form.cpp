@@ -24,7 +24,7 @@ bool is_encoded_object(const mcap::Channel& channel) {
   return channel.message_encoding == "protobuf" || channel.message_encoding == detail::kOwnCodec;
 }
 
-/// What the file says of a type that is in CDR form.
+/// The file's description of a type that is in CDR form.
 struct Definition {
   const mcap::Schema& schema;
   std::string text = text_of(schema);

@@ -39,7 +39,7 @@ class MessageForm {
   detail::MessageType type_;
 };
 
-/// A log time by the clock that readers see, which is `shift` behind it, and back. Log times have no sign, so that a
+/// A log time by the clock that readers see, which is `shift` after it, and back. Log times have no sign, so that a
 /// difference may exceed what a signed number holds.
 [[nodiscard]] constexpr std::int64_t clock_time(std::uint64_t log_time, std::int64_t shift) noexcept {
   return static_cast<std::int64_t>(log_time - static_cast<std::uint64_t>(shift));
@@ -56,7 +56,7 @@ class MessageForm {
   return message.source_time != 0 ? message.source_time : clock_time(message.publish_time, shift);
 }
 
-/// The form of a channel's messages; empty: there is none, and `why` says so in words. `schema`: null where the channel
+/// The form of a channel's messages; empty: it has none, and `why` says so in words. `schema`: null where the channel
 /// has none. `effort`: as find_layout() has it, of all channels: a file may claim anything of any number of them.
 [[nodiscard]] std::optional<MessageForm> form_of(const mcap::Channel& channel, const mcap::Schema* schema,
                                                  std::string& why, std::int64_t& effort);

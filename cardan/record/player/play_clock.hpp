@@ -33,7 +33,7 @@ class PlayClock {
     jump(now, position(now));
     rate_ = rate;
   }
-  /// Goes on from there.
+  /// Continues from there.
   void jump(std::int64_t now, std::int64_t position) noexcept {
     at_ = now;
     position_ = position;

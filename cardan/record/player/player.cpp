@@ -241,7 +241,7 @@ class Player::Implementation {
   }
 
   [[nodiscard]] std::int64_t position_of(const ReadMessage& message) const {
-    // What late subscribers would have been given where it starts comes there.
+    // The messages that late subscribers would have got where it starts come there.
     const std::uint64_t at = std::max(message.log_time, message.lap == 0 ? opened_from_ : begin_);
     return static_cast<std::int64_t>(message.lap * (end_ - begin_) + (at - begin_));
   }
@@ -336,7 +336,7 @@ class Player::Implementation {
       const bool at_once = comes_at_once(message);
       if (at_once ? stopping_ || seek_ : interrupted() || (timed() && now < clock_.deadline(position))) return false;
       if (at_once) {
-        // It shows where it is, and time stands as it did.
+        // It shows where it is, and time stands still as before.
       } else if (timed()) {
         late = std::max<std::int64_t>(0, now - clock_.deadline(position));
         lateness_.add(late);

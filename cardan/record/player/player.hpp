@@ -39,7 +39,7 @@ struct PlayedMessage {
   const std::string& topic;
   std::uint64_t log_time = 0;
   std::int64_t position_ns = 0;  ///< in the recording, counted from the first message that is played, over all laps
-  std::int64_t late_ns = 0;      ///< behind its deadline; 0 if it had none
+  std::int64_t late_ns = 0;      ///< after its deadline; 0 if it had none
 };
 
 struct PlayerOptions {
@@ -92,8 +92,8 @@ struct PlayerOptions {
 
 /// Publishes the messages of files in the order and at the distances of their log times, one after the other: no topic
 /// overtakes another, even if a subscriber is slow. Messages are decoded straight into the slots that subscribers see.
-/// Publish times are those of now. A sample's source_time() is its publisher's own stamp as it was recorded; if there
-/// was none, the recorded publish time.
+/// Publish times are those of now. A sample's source_time() is its publisher's own stamp as it was recorded, or
+/// the recorded publish time if it had none.
 /// Thread safety: any thread; run() by one.
 class Player {
  public:

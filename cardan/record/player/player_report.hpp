@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a player tells of itself, at any time. Plain structs.
+// A player's report on itself, at any time. Plain structs.
 #pragma once
 
 #include <cstdint>

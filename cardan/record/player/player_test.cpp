@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played reaches readers as it was recorded, and what cannot be played is told.
+// Played messages reach readers as they were recorded, and those that cannot be played are reported.
 #include "cardan/record/player/player.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played comes at its time, from where it was asked for.
+// Played messages come at their times, from the place that was asked for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST_F(PlayerTimes, TheRateMayChangeMeanwhile) {
   EXPECT_THROW(p.set_rate(0), Error);
 }
 
-/// Starts in 1970, 10 messages each 100 ms, and goes on as kBegin says.
+/// Starts in 1970, 10 messages each 100 ms, and continues as kBegin says.
 mcap::Bytes from_1970() {
   test::Bag bag({.chunk_bytes = 300});
   const auto channel = bag.add<CanFrame>("/count");
@@ -111,7 +111,7 @@ TEST_F(PlayerTimes, AStallMakesTheRecordingWait) {
                                        }}));
   player.run();
   ASSERT_EQ(played_.size(), 20U);
-  // Message 10 is 2.9 s late; those behind it keep their distance to it. What is only 50 ms late is caught up with.
+  // Message 10 is 2.9 s late; those after it keep their distance to it. A delay of only 50 ms is caught up with.
   EXPECT_EQ(played_[10].at, 3'900'000'000);
   EXPECT_EQ(played_[11].at, 4'000'000'000);
   EXPECT_EQ(played_[15].at, 4'450'000'000);

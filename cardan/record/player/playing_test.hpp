@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the player share: a time that only the player moves, so that none depends on how fast this computer
-// is, and notes of what was played.
+// The common part of the tests of the player: a time that only the player moves, so that none depends on how fast this
+// computer is, and notes of what was played.
 #pragma once
 
 #include <algorithm>

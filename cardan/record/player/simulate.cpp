@@ -27,13 +27,13 @@ namespace {
 
 using Declared = detail::ComponentCore::Declared;
 
-/// Between two looks at whether it shall go on: of the recording's time, as timers may run between two messages …
+/// Between two looks at whether it shall continue: of the recording's time, as timers may run between two messages …
 constexpr std::int64_t kTimeSlice = 1'000'000'000;
 /// … of ours, and of messages.
 constexpr std::int64_t kStopLook = 50'000'000;
 constexpr std::uint64_t kStopSteps = 64;
 
-/// Names of components, where processes are named too.
+/// Names of components; in other places also those of processes.
 std::vector<std::string> components_of(const config::Configuration& configuration,
                                        const std::vector<std::string>& names) {
   std::vector<std::string> all;
@@ -99,7 +99,7 @@ class Replay {
         nullptr, mcap::ReadOptions{}.most_unpacked_bytes, mcap::MergedMessages::Before::Latched);
     std::uint64_t last = begin_;
     while (const auto next = messages.next()) {
-      // What late subscribers would have been given at the beginning comes there.
+      // The messages that late subscribers would have got at the beginning come there.
       const std::uint64_t log_time = std::max(next->view.message.log_time, begin_);
       skip_gap(log_time - std::exchange(last, log_time));
       const std::int64_t time = clock_time(log_time, shift_);
@@ -123,7 +123,7 @@ class Replay {
            p.problem.cause;
   }
 
-  /// The steady clock went on while the wall clock was set.
+  /// The steady clock continued while the wall clock was set.
   void skip_gap(std::uint64_t gap) {
     if (options_.max_gap.count() == 0 || gap <= static_cast<std::uint64_t>(options_.max_gap.count())) return;
     shift_ += static_cast<std::int64_t>(gap);
@@ -153,7 +153,7 @@ class Replay {
     return !report_.stopped;
   }
 
-  /// What a component publishes. What the files give is published too, and is none of that.
+  /// The publications of components. Those of the files are published too, and do not count here.
   void published(const detail::Channel& channel, const detail::SampleBlock& sample) noexcept {
     if (!fed_.contains(channel.topic())) output_.write(channel, sample);
   }

@@ -18,7 +18,7 @@
 
 namespace cardan::record::test {
 
-/// An object that is no message, with a codec.
+/// An object that is not a message, with a codec.
 struct Remark {
   std::string text;
 };
@@ -92,7 +92,7 @@ class PlayerTestSum : public Component {
 };
 CARDAN_COMPONENT(PlayerTestSum)
 
-/// What a driver would be: it makes /wheel itself.
+/// A driver: it makes /wheel itself.
 class PlayerTestDriver : public Component {
   void on_start(Context& context) override {
     out_ = context.output(kWheel);
@@ -317,7 +317,7 @@ TEST(Simulate, WhatAComponentPublishesIsNotTakenFromTheFileUnlessItIsLeftOut) {
   EXPECT_TRUE(process.fed.empty());
 }
 
-/// What two drivers recorded that stamp by one clock and take 3 and 40 ms to publish.
+/// The recording of two drivers that stamp by one clock and take 3 and 40 ms to publish.
 mcap::Bytes stamped_pairs(int count, bool stamps_right) {
   Bag bag({.chunk_bytes = 3000});
   const auto left = bag.add<Imu>("/left"), right = bag.add<CanFrame>("/right");
@@ -341,7 +341,7 @@ TEST(Simulate, AFusionMakesTheSetsThatItMadeWhenItWasRecorded) {
   EXPECT_EQ(report.fusions[0].fusion, "pairs");
   EXPECT_EQ(report.fusions[0].fired, 102U);
   EXPECT_EQ(report.fusions[0].silent, "");
-  // What was made of it keeps its stamps too.
+  // Its results keep its stamps, too.
   const mcap::Reader reader(output);
   mcap::Messages messages = reader.messages();
   std::int64_t sets = 0;

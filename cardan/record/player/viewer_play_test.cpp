@@ -17,7 +17,7 @@ using mcap::test::FileOnDisk;
 
 class ViewerPlay : public cardan::test::OwnRunDirectory, protected Playing {
  protected:
-  /// What was published, from any thread.
+  /// The publications, from any thread.
   struct Seen {
     std::string topic;
     std::int64_t recorded = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wall clock is set while a recording is made: times in the file go on by the steady clock, and the file says it.
+// The wall clock is set while a recording is made: times in the file continue by the steady clock, and the file says
+// it.
 #include <gtest/gtest.h>
 
 #include <atomic>

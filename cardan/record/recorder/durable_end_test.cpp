@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a recording's end reaches the disk. This program's own calls stand before the C library's and take
+// In which order a recording's end reaches the disk. This program's own calls precede the C library's and take
 // notes.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -143,7 +143,7 @@ TEST_F(DurableEnd, WhatASyncLostIsNotRecordedAndTheRecordingGoesOn) {
   for (std::uint32_t i = 1; i <= 3; ++i) publish_image(camera, i);
   ASSERT_TRUE(reaches([&] { return recorder.report().recorded == 3; }));
   ASSERT_TRUE(is_synced());
-  // What comes while a sync is under way is with the kernel alone when that one fails.
+  // Data that come while a sync is under way are with the kernel alone when that one fails.
   locked([] { held = true; });
   ASSERT_TRUE(reaches([] { return locked([] { return waiting == 1; }); }));
   for (std::uint32_t i = 4; i <= 6; ++i) publish_image(camera, i);

@@ -11,7 +11,7 @@
 
 namespace cardan::record {
 
-/// What one topic has in a chunk.
+/// One topic's part of a chunk.
 struct Share {
   std::size_t topic = 0;  ///< its number in the recorder
   std::uint64_t messages = 0;

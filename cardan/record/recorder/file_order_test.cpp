@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-/// Messages in a file, as they stand there, whose log time is less than one before: what `mcap doctor` warns of.
+/// Messages in a file, in their order there, whose log time is less than one before: what `mcap doctor` warns of.
 std::size_t messages_out_of_order(const std::string& path, std::size_t& messages) {
   std::ifstream file(path, std::ios::binary);
   mcap::RecordReader reader([&](std::span<std::byte> into) {

@@ -31,7 +31,7 @@ constexpr std::uint64_t kSoon = std::uint64_t{16} << 20;
 constexpr std::int64_t kRoomShows = 1'000'000'000;
 /// Room for the first records and the end of a file in which there is nothing.
 constexpr std::uint64_t kLeastFile = 256 << 10;
-/// What the file system takes for a file in many parts, and only when these are written.
+/// The room that the file system takes for a file in many parts, and only when these are written.
 constexpr std::uint64_t kOfTheFileSystem = 64 << 10;
 /// Bytes around a chunk: seams, and metadata at the end.
 constexpr std::uint64_t kMostSeams = 128 << 10;
@@ -116,7 +116,7 @@ std::unique_ptr<Segment> Files::make(std::size_t number) {
   return std::make_unique<Segment>(number, std::move(file), preamble, queue_);
 }
 
-/// What may be taken of the disk.
+/// The bytes that may be taken of the disk.
 std::uint64_t Files::spare() const noexcept {
   const std::uint64_t free = free_space(folder_), stays = options_.min_space + kOfTheFileSystem;
   return free - std::min(free, stays);

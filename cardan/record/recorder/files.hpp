@@ -28,7 +28,7 @@ class Files {
   Files& operator=(const Files&) = delete;
   ~Files();
 
-  /// So many bytes of the current file are from before its start: it may be longer by them.
+  /// This many bytes of the current file are from before its start: it may be longer by them.
   void note_carried(std::uint64_t bytes) noexcept { carried_ = bytes; }
   /// The first file. Throws Error; also (System) if less is free than shall stay free.
   std::unique_ptr<Segment> first();
@@ -38,25 +38,25 @@ class Files {
   std::unique_ptr<Segment> next();
   /// Writes the end of a quiet segment, and gives the file its name.
   void finish(std::unique_ptr<Segment> segment, std::vector<mcap::Metadata> metadata);
-  /// What topics had in files whose last sync failed since the last call: the disk may not have it.
+  /// The topics' samples in files whose last sync failed since the last call: the disk may not have it.
   [[nodiscard]] std::vector<Share> take_lost();
   /// Waits for all that is under way, and removes what was prepared in vain.
   void finish_all();
 
   /// Asks for room ahead of `segment`, as it needs; looks at the disk now and then.
   void look_after(Segment& segment, std::int64_t now);
-  /// Whether this many more bytes may be written, with the file's end behind them. If not, asks for that room.
+  /// Whether this many more bytes may be written, with the file's end after them. If not, asks for that room.
   bool has_room(Segment& segment, std::uint64_t bytes);
   /// No room can be had for this file any more: neither on the disk nor by deleting what may be deleted.
   [[nodiscard]] bool out_of_room(const Segment& segment) const noexcept;
   void look_again() noexcept { out_of_room_ = too_little_ = false; }  ///< something can be deleted now
   /// Lets the page cache go, of what is durable.
   void drop_cache(Segment& segment);
-  /// Deletes the oldest finished file; false: there is none.
+  /// Deletes the oldest finished file; false: no such file.
   bool delete_oldest();
   /// Whether a finished file could be deleted for the sake of the next ones, or one will be there soon.
   [[nodiscard]] bool can_delete() const;
-  /// When the oldest finished file was finished (steady clock); the largest number: there is none.
+  /// When the oldest finished file was finished (steady clock); the largest number: no such file.
   [[nodiscard]] std::int64_t oldest_ended_ns() const;
 
   /// Free space on the disk, and space that is reserved but not written yet.

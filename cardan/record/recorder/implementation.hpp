@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder's parts. Each uses the parts that stand under it (─ its own, ─► those of RecorderLoop), and none knows
+// The recorder's parts. Each uses the parts below it (─ its own, ─► those of RecorderLoop), and none knows
 // one that uses it.
 //
 //   Implementation               its thread, and what other threads call
@@ -14,7 +14,7 @@
 //      │  └─► Scheduler, Batches, RecordedTopics, Rotation
 //      ├─ Rotation               one file after the other
 //      │  ├─ SplitRule, Files, Segment
-//      │  └─► RecordedTopics     their losses stand at the end of each file
+//      │  └─► RecordedTopics     their losses are at the end of each file
 //      ├─ Batches                chunks of small samples, from the first sample to the next use
 //      │  └─► TopicQueue
 //      ├─ RecordedTopics         queues of large samples, and losses
@@ -22,7 +22,7 @@
 //      └─ Scheduler              when to write
 //
 // All of them belong to the recorder's thread. Other threads touch: Requests and LatestReport; what the scout has found
-// (Scout); chunks that are being compressed, and then stand under a mutex (Batches); files that are being made and
+// (Scout); chunks that are being compressed, and then are under a mutex (Batches); files that are being made and
 // finished (Files). Members that say nothing else are the recorder's thread's alone.
 #pragma once
 

@@ -74,7 +74,7 @@ void Intake::put(TopicQueue& topic, TopicQueue::Waiting&& sample, std::int64_t n
     ++topic.held;
     scheduler_.arrived(sample.bytes, now);
     topic.waiting.push_back(std::move(sample));
-    batches_.close_all(now);  // what came before it stands before it
+    batches_.close_all(now);  // earlier samples come before it
   } else if (const std::uint64_t bytes = batches_.add(topic, sample, now); bytes != 0) {
     scheduler_.arrived(bytes, now);
   }

@@ -36,7 +36,7 @@ class Intake {
   void adopt_topics();
   /// `paused`: nothing is recorded, and nothing counts as lost.
   void take_all(std::int64_t now, bool paused);
-  /// The recording ends: takes what came until `now`, as far as there is room. What is left then is lost.
+  /// The recording ends: takes what came until `now`, as far as there is room. The rest is lost.
   void stop(std::int64_t now, bool paused);
   /// After stop(), when no sample is held any more: counts those losses, and looks for topics no longer.
   void leave();

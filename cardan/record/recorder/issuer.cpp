@@ -14,9 +14,9 @@
 namespace cardan::record {
 namespace {
 
-/// A sample's parts beside its payload go through the seams; what has more of them is copied instead.
+/// A sample's parts besides its payload go through the seams; a sample with more of them is copied instead.
 constexpr std::size_t kMostInSeam = 64 << 10;
-/// A chunk's head is one block, with what stands in the sample before its payload: it is whole or not there, also where
+/// A chunk's head is one block, with the part of the sample before its payload: it is whole or not there, also where
 /// the kernel ends a write between two pages.
 constexpr std::size_t kMostInHead = kBlock - 128;
 
@@ -80,7 +80,7 @@ void Issuer::issue(std::int64_t now, bool all) {
 std::uint64_t Issuer::issue_next(bool fullest_first, std::int64_t now) {
   TopicQueue* const frame = topics_.next_frame(fullest_first);
   Batches::Ready* const batch = batches_.oldest(now);
-  // Of equal times the frame: a batch that was opened after it goes on with later ones.
+  // Of equal times the frame: a batch that was opened after it continues with later ones.
   if (batch != nullptr && (frame == nullptr || batch->first_log_time < frame->waiting.front().log_time))
     return batch->batch == nullptr ? 0 : issue_batch(*batch, now);
   if (frame == nullptr) return 0;
@@ -102,8 +102,8 @@ bool Issuer::file_has_room(std::uint64_t bytes) {
   return false;
 }
 
-/// What the topics had before the file: late readers of a topic would have been given it, and so are readers of this
-/// file.
+/// The topics' last samples before the file: late readers of a topic would have been given it, and so are readers of
+/// this file.
 void Issuer::carry_over() {
   Segment& segment = rotation_.current();
   carried_into_ = segment.number();

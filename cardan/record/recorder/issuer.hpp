@@ -32,7 +32,7 @@ class Issuer {
 
   /// Submits what may go now; `all`: whatever the scheduler would say.
   void issue(std::int64_t now, bool all);
-  /// Accounts for the writes that have completed, and goes on with what waited for them.
+  /// Accounts for the writes that have completed, and continues with what waited for them.
   void collect(std::int64_t now);
 
   /// More waits than may be under way.
@@ -53,7 +53,7 @@ class Issuer {
   std::uint64_t issue_batch(Batches::Ready& one, std::int64_t now);
   std::uint64_t issue_frame(TopicQueue& topic, std::int64_t now);
   void issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample);
-  /// What a new file begins with. False: a part of it has to wait.
+  /// The beginning of a new file. False: a part of it has to wait.
   bool begin_file(std::int64_t now);
   void carry_over();
   void keep(TopicQueue& topic, const TopicQueue::Waiting& sample);

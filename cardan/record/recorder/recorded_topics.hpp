@@ -32,7 +32,7 @@ class RecordedTopics {
   [[nodiscard]] TopicQueue* next_frame(bool fullest_first) const;
   [[nodiscard]] bool frames_wait() const noexcept;
 
-  /// What topics had in a chunk that will not be in the file.
+  /// The topics' samples in a chunk that will not be in the file.
   void lose(const std::vector<Share>& shares, LossCause cause);
   /// They were recorded, and the disk has lost them.
   void take_back(const std::vector<Share>& shares);
@@ -44,7 +44,7 @@ class RecordedTopics {
   void note(const ClockStep& step);
   [[nodiscard]] const std::vector<ClockStep>& clock_steps() const noexcept { return clock_steps_; }
 
-  /// What became of each topic's samples, and of the clock, for the end of a file.
+  /// The fate of each topic's samples, and of the clock, for the end of a file.
   [[nodiscard]] std::vector<mcap::Metadata> losses() const;
 
  private:

@@ -27,7 +27,7 @@ struct TopicRule {
   std::optional<mcap::Compression> compression{};  ///< of its chunks; samples of a compressed topic are always copied
 };
 
-/// What happens when the disk is nearly full.
+/// The recorder's reaction to a disk that is nearly full.
 enum class OnFull : std::uint8_t {
   Stop,          ///< the recording ends in order
   DeleteOldest,  ///< this recording's oldest file is deleted; needs `split_bytes` or `split_time`

@@ -127,8 +127,8 @@ namespace {
 
 class RecorderAmongOthers : public RecorderAccess {
  protected:
-  /// Records everyone's topics with 512 descriptors beside a stranger with so many types of /both and other topics, and
-  /// then two topics of ours. Returns how many other topics it took.
+  /// Records everyone's topics with 512 descriptors, while a stranger has this many types of /both and other topics,
+  /// and then two topics of ours. Returns how many other topics it took.
   int take_ours_beside(const std::string& types, const std::string& topics) {
     (void)detail::Process::of({});
     Child stranger("topics_without_end", {types, topics}, cardan::test::as_user(kStranger));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is beside a recording: files of others, topics that were asked for.
+// The surroundings of a recording: files of others, topics that were asked for.
 #include <gtest/gtest.h>
 
 #include <fstream>

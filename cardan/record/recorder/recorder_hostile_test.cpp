@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishers that lie about their times or never pause, and a disk that stays full: the recorder goes on, and what
+// Publishers that lie about their times or never pause, and a disk that stays full: the recorder continues, and what
 // others publish is in the file.
 #include <gtest/gtest.h>
 
@@ -135,7 +135,7 @@ TEST_F(RecorderHostile, AFloodCostsItselfAlone) {
     publish_imu(imu, i);
     std::this_thread::sleep_for(2ms);
   }
-  // It is not kept from telling and from writing the others, though the flood goes on …
+  // It is not kept from telling and from writing the others, though the flood continues …
   EXPECT_TRUE(reaches([&] { return of_topic(recorder.report(), kImu.name).recorded == kSamples; }));
   const std::uint64_t published = flood.stop();
   recorder.stop();

@@ -21,7 +21,7 @@
 
 namespace cardan::record {
 
-/// What the recorder's thread does: in turns it takes samples, writes them and looks after the files, and sleeps in
+/// The work of the recorder's thread: in turns it takes samples, writes them and looks after the files, and sleeps in
 /// between. It has the parts of the recorder; they live as long as the recording. Made, used and destroyed by that
 /// thread.
 class RecorderLoop {
@@ -47,7 +47,7 @@ class RecorderLoop {
   [[nodiscard]] bool nothing_left() const noexcept;
 
   Requests& requests_;  ///< any thread
-  // Each knows only parts above it. What is below goes first.
+  // Each knows only parts above it. Lower ones are destroyed first.
   Scheduler scheduler_;
   std::unique_ptr<IoQueue> queue_;
   RecordedTopics topics_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorder can be asked for beside topics and files.
+// Options of a recorder besides topics and files.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -164,7 +164,7 @@ TEST_F(RecorderTest, SplitsWithoutAGap) {
   RecorderOptions o = options();
   o.split_bytes = 2 << 20;
   Recorder recorder(o);
-  // A disk decides when the next file is there, so the frames go on until three files are finished.
+  // A disk decides when the next file is there, so the frames continue until three files are finished.
   std::uint32_t frames = 0;
   ASSERT_TRUE(reaches(
       [&] {

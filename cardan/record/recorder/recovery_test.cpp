@@ -89,7 +89,7 @@ class Recovery : public RecorderTest {
     all_recorded();
     publish(rear, 2), ++sent;
     all_recorded();
-    // Behind what is written, room is reserved.
+    // After the written bytes, room is reserved.
     unfinished_ = read_file(options.path + ".active", recorder.report().bytes + (64 << 10));
     recorder.stop();
     finished_ = read_file(options.path, ~std::uint64_t{0});
@@ -167,7 +167,7 @@ class Recovery : public RecorderTest {
     const mcap::Reader reader(file.path(), kRepair);
     std::size_t problems = 0;
     const Messages found = messages_of(reader, &problems);
-    // Names stand in an unfinished file once, without a checksum.
+    // Names are in an unfinished file once, without a checksum.
     const bool name_lost = !names_are_twice && in_name(at);
     for (const auto& [key, message] : found) {
       const auto known = expected_.find(key);
@@ -177,7 +177,7 @@ class Recovery : public RecorderTest {
       ASSERT_NE(known, expected_.end()) << key.first << " " << key.second << " was never recorded";
       ASSERT_TRUE(known->second == message) << key.first << " " << key.second << " was not recorded so";
     }
-    // What the mark said nobody knows then.
+    // The mark's value is unknown then.
     const bool mark_lost = !names_are_twice && at < kBlock;
     for (const Part& part : parts_) {
       if ((at >= part.begin && at < part.end) || name_lost) continue;
@@ -261,7 +261,7 @@ TEST_F(Recovery, ADamagedByteOfAFileWithoutChecksumsCostsItsOwnChunkAtMost) {
 TEST_F(Recovery, ASchemaBehindASkippedFrameIsFound) {
   record(options());
   if (HasFatalFailure()) return;
-  // The second frame's head; behind it stand the schema and the channel of /imu.
+  // The second frame's head; after it come the schema and the channel of /imu.
   Bytes bytes = unfinished_;
   bytes[static_cast<std::size_t>(parts_[1].begin) + 1] ^= std::byte{0x40};
   const FileOnDisk file(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorder tells of itself, at any time. Plain structs.
+// A recorder's report on itself, at any time. Plain structs.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ enum class LossCause : std::uint8_t {
   Lapped,      ///< the publisher was faster than this process got to run
   QueueFull,   ///< the topic's budget was used up: the disk is too slow for what comes
   DiskSlow,    ///< it waited in the queue for longer than `queue_time`
-  DiskFailed,  ///< the write failed, or came behind one that did
+  DiskFailed,  ///< the write failed, or an earlier one did
   TooLate,     ///< published before we were attached
   Malformed,   ///< its bytes make no sense, or its checksum is wrong
 };
@@ -51,7 +51,7 @@ struct DurationReport {
   std::int64_t sum = 0, p50 = 0, p99 = 0, most = 0;
 };
 
-/// The wall clock was set while the recorder ran. Log times take no part in that: they go on by the steady clock.
+/// The wall clock was set while the recorder ran. Log times are not affected: they continue by the steady clock.
 struct ClockStep {
   std::uint64_t log_time = 0;  ///< when it was noticed
   std::int64_t by_ns = 0;      ///< forward; negative: back

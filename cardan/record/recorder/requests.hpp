@@ -9,7 +9,7 @@
 
 namespace cardan::record {
 
-/// What other threads ask of the recorder's thread, and the word on which it sleeps. Any thread; does not block.
+/// Requests of other threads to the recorder's thread, and the word on which it sleeps. Any thread; does not block.
 class Requests {
  public:
   void stop() noexcept {

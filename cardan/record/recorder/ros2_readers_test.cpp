@@ -64,7 +64,7 @@ TEST_F(Ros2Readers, TheProfileIsRos2sWhereAllChannelsAre) {
   EXPECT_EQ(profile_of(files[0]), "ros2");
   EXPECT_EQ(profile_of(files[1]), "");
   EXPECT_EQ(profile_of(files[2]), "ros2") << "nothing is in it";
-  // What is made of them says what is true of itself.
+  // The result describes itself truly.
   EXPECT_EQ(rewritten({files[0]}, folder_ + "/one.mcap"), "ros2");
   EXPECT_EQ(rewritten({files[0], files[1]}, folder_ + "/both.mcap"), "");
   const mcap::ReadOptions only_imu{.wanted = [](const mcap::Channel& c) { return c.topic == kImu.name; }};

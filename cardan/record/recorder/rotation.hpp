@@ -21,7 +21,7 @@ namespace cardan::record {
 /// finish_all() and the destructor block, the rest does not.
 class Rotation {
  public:
-  /// Throws what the constructor of Files throws. `topics`: what became of their samples stands at the end of each
+  /// Throws what the constructor of Files throws. `topics`: the fate of their samples is at the end of each
   /// file.
   Rotation(const RecorderOptions& options, const DiskProbe& probe, IoQueue& queue, const RecordedTopics& topics);
   Rotation(const Rotation&) = delete;

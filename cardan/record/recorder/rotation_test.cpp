@@ -104,7 +104,7 @@ TEST_F(RotationTest, AFlightRecorderThatWasNotTriggeredLeavesNothing) {
   rotation_->finish_all();
   rotation_->forget_all();
   EXPECT_TRUE(rotation_->finished().empty());
-  rotation_.reset();  // files go on its thread
+  rotation_.reset();  // files end on its thread
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

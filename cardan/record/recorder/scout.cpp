@@ -140,7 +140,7 @@ void Scout::note_problem(const std::string& topic, const std::string& problem, s
   it->second.refused += refused;
   it->second.unreadable += unreadable;
   if (refused == 0 || it->second.why.empty())
-    it->second.why = problem;  // of those that are refused, the first is named
+    it->second.why = problem;  // of those that are refused, the first is reported
 }
 
 std::vector<std::unique_ptr<TopicQueue>> Scout::take() {

@@ -16,7 +16,7 @@
 
 namespace cardan::record {
 
-/// One file of a recording while it is written: gives chunks their place, writes bodies, and heads behind them (S1 in
+/// One file of a recording while it is written: gives chunks their place, writes bodies, and heads after them (S1 in
 /// seam.hpp), and knows which of them count. One thread.
 class Segment {
  public:
@@ -64,7 +64,8 @@ class Segment {
   /// For the end, of a quiet segment: what to write, and how long the file is.
   [[nodiscard]] SeamLayout::Trailer trailer(const std::vector<mcap::Metadata>& metadata) const;
   [[nodiscard]] std::size_t committed_chunks() const noexcept { return committed_; }
-  /// What topics have in chunks that count, but of which no sync has said that the disk has them. Of a quiet segment.
+  /// The topics' samples in chunks that count, but of which no sync has said that the disk has them. Of a quiet
+  /// segment.
   [[nodiscard]] std::vector<Share> not_durable() const;
   /// When the disk has failed and what it has is not known: readers on this computer too then trust what has no
   /// checksum only as far as it was made durable. Blocks for the disk; may be in vain.

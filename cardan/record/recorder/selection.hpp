@@ -12,7 +12,7 @@ namespace cardan::record {
 /// Which topics a recording is asked for. Any thread; does not block.
 class Selection {
  public:
-  /// Throws Error (InvalidArgument): one of the regular expressions is none.
+  /// Throws Error (InvalidArgument): one of the regular expressions is invalid.
   explicit Selection(const RecorderOptions& options);
 
   [[nodiscard]] bool wants(const std::string& topic, const std::string& type) const;

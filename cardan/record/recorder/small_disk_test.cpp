@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that is small, whatever disk the test runs on: this program's own statvfs() and fallocate() stand before the C
+// A disk that is small, whatever disk the test runs on: this program's own statvfs() and fallocate() precede the C
 // library's, and count what lies in one folder.
 #include <dirent.h>
 #include <dlfcn.h>

@@ -11,7 +11,7 @@ namespace cardan::record {
   return bytes != 0 || time.count() != 0;
 }
 
-/// When a recording goes on in its next file: by size, by time, and on request. One thread; does not block.
+/// When a recording continues in its next file: by size, by time, and on request. One thread; does not block.
 class SplitRule {
  public:
   /// After this many bytes, and after this time; 0: never.

@@ -114,7 +114,7 @@ void TopicQueue::attach(const RecorderOptions& options) {
 
 void TopicQueue::account_for(const detail::SampleBlock& sample) {
   if (sample.missed != 0) lose(was_full_ ? LossCause::QueueFull : LossCause::Lapped, sample.missed);
-  // What was published before we were attached is not missed by a subscriber, but by a recording. Its first samples are
+  // Earlier publications than our attach are not missed by a subscriber, but by a recording. Its first samples are
   // there as a gift, also with gaps between them.
   const detail::Stream& stream = *sample.stream;
   std::uint64_t& last = last_of_stream_[stream.id];
@@ -165,7 +165,7 @@ std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const Reco
     }
     account_for(block);
     was_full_ = false;
-    // What a publisher says of its time may be anything: it must not reach into the future, nor make sums overflow.
+    // A publisher's claim about its time may be anything: it must not reach into the future, nor make sums overflow.
     constexpr std::int64_t kOldest = 60'000'000'000;
     const std::int64_t latest = steady_now();
     const std::int64_t published = std::clamp<std::int64_t>(block.publish_ns, 0, latest);

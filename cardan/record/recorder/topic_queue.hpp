@@ -107,7 +107,7 @@ class TopicQueue {
   [[nodiscard]] std::size_t publishers() const noexcept { return last_of_stream_.size(); }
   [[nodiscard]] const TopicSource& source() const noexcept { return source_; }
   [[nodiscard]] Framing& framing() noexcept { return framing_; }
-  /// What the file says of the topic beyond MCAP.
+  /// The file's metadata of the topic beyond MCAP.
   [[nodiscard]] std::map<std::string, std::string> channel_metadata() const;
   [[nodiscard]] detail::SubscriberCore& subscriber() const noexcept { return detail::EndOf::of(*subscriber_).core(); }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }

@@ -39,7 +39,7 @@ class Applications {
 
   [[nodiscard]] std::uint64_t hints() const noexcept { return hints_; }
   [[nodiscard]] std::uint64_t absurd() const noexcept { return absurd_; }
-  /// Hints of applications that there was no room for.
+  /// Hints of applications that found no room.
   [[nodiscard]] std::uint64_t ignored() const noexcept { return ignored_; }
   [[nodiscard]] const std::array<Application, kMost>& all() const noexcept { return all_; }
 
@@ -47,7 +47,7 @@ class Applications {
   Application* place_for(const CycleHint& hint, std::int64_t now) noexcept;
 
   std::array<Application, kMost> all_{};
-  std::size_t end_ = 0;  ///< none behind is used
+  std::size_t end_ = 0;  ///< no later one is used
   std::uint64_t hints_ = 0;
   std::uint64_t absurd_ = 0;
   std::uint64_t ignored_ = 0;

@@ -17,7 +17,7 @@ void Arrivals::add(std::uint64_t bytes, std::int64_t now) noexcept {
 }
 
 std::uint64_t Arrivals::older_than(std::int64_t time, std::uint64_t waiting) const noexcept {
-  // What came in the step that `time` lies in counts as older: rather too much than too little.
+  // Bytes of the step that `time` lies in count as older: rather too much than too little.
   for (std::int64_t s = newest_; s > newest_ - kSteps && s > time / step_ns_; --s) {
     const std::uint64_t newer = in_step(s);
     if (newer >= waiting) return 0;

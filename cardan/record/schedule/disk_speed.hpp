@@ -5,7 +5,7 @@
 
 namespace cardan::record::schedule {
 
-/// What the disk takes, from when writes were issued and completed. Times are nanoseconds of a steady clock. One
+/// The disk's rate, from when writes were issued and completed. Times are nanoseconds of a steady clock. One
 /// thread; does not block, allocates nothing.
 class DiskSpeed {
  public:

@@ -9,7 +9,7 @@
 namespace cardan::record::schedule {
 
 Pacer::Step Pacer::step(double rate, std::uint64_t waiting, std::int64_t now) noexcept {
-  // What was not used in a while is lost: it would be a burst.
+  // A budget that was not used in a while is lost: it would be a burst.
   constexpr auto kKept = static_cast<double>(10 * kMillisecond);
   // A debt is one for a frame, not for whatever happened before the rate changed.
   constexpr auto kOwed = static_cast<double>(100 * kMillisecond);

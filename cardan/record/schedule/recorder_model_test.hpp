@@ -71,7 +71,7 @@ class Model {
     }
   }
 
-  /// What else happens when the recorder wakes: lying hints, for example.
+  /// Other events when the recorder wakes: lying hints, for example.
   std::function<void(std::int64_t now)> also;
 
   void run(std::int64_t duration) {

@@ -16,7 +16,7 @@ enum class SchedulePolicy : std::uint8_t {
 };
 /// "asap", "paced", "cycle".
 [[nodiscard]] std::string_view to_string(SchedulePolicy policy) noexcept;
-/// The policy of that name; false: there is none.
+/// The policy of that name; false: no such policy.
 [[nodiscard]] bool parse(std::string_view name, SchedulePolicy& policy) noexcept;
 
 /// Why the scheduler let something be written, or did not.
@@ -36,7 +36,7 @@ inline constexpr std::size_t kWriteReasons = 10;
 /// "idle window", "forced by age", …
 [[nodiscard]] std::string_view to_string(WriteReason reason) noexcept;
 
-/// What a scheduler did so far.
+/// A scheduler's work so far.
 struct ScheduleReport {
   SchedulePolicy policy = SchedulePolicy::Cycle;
 

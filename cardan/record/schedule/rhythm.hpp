@@ -8,8 +8,8 @@
 
 namespace cardan::record::schedule {
 
-/// What one application's hints show: how often it starts, how long it computes, and whether it does so now. Takes
-/// nothing on trust; times are nanoseconds of one steady clock. One thread; does not block, allocates nothing.
+/// The rhythm that one application's hints show: how often it starts, how long it computes, and whether it does so now.
+/// Takes nothing on trust; times are nanoseconds of one steady clock. One thread; does not block, allocates nothing.
 class Rhythm {
  public:
   enum class Heard : std::uint8_t {
@@ -40,7 +40,7 @@ class Rhythm {
     return learned() && work_.count != 0 && period_.mean - work_.mean <= margin;
   }
 
-  // What was learned, for reports.
+  // Learned values, for reports.
   [[nodiscard]] const Estimate& intervals() const noexcept { return period_; }
   [[nodiscard]] const Estimate& work() const noexcept { return work_; }
   /// How far the starts were from their predictions.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is learned from hints, and what is not believed.
+// Lessons from hints, and hints that are not believed.
 #include "cardan/record/schedule/rhythm.hpp"
 
 #include <gtest/gtest.h>

@@ -155,7 +155,7 @@ Decision Scheduler::by_cycle(const Backlog& backlog, std::int64_t age, double fu
   return {0, outlook.change_ns, WriteReason::Busy};
 }
 
-/// What should be on the disk by `until`; 0: wait for a better window, the less so the more presses.
+/// The bytes that should be on the disk by `until`; 0: wait for a better window, the less so the more presses.
 std::uint64_t Scheduler::that_fits(const Backlog& backlog, std::int64_t until, double pressure,
                                    std::int64_t now) const noexcept {
   if (disk_.speed() <= 0) return Decision::kAll;  // to get to know it

@@ -15,7 +15,7 @@
 
 namespace cardan::record {
 
-/// What the recorder holds. Of samples in the publisher's memory the bytes count as if they were here.
+/// The bytes that the recorder holds. Of samples in the publisher's memory the bytes count as if they were here.
 struct Backlog {
   std::uint64_t bytes = 0;            ///< that wait and are not issued
   std::int64_t oldest_ns = 0;         ///< when the oldest of them came; 0: nothing waits
@@ -47,19 +47,19 @@ class Scheduler {
   /// Throws Error (InvalidArgument) for options that make no sense.
   explicit Scheduler(const SchedulerOptions& options = {});
 
-  /// What an application says; it need not be true. `published_ns`: Sample::publish_time(), for a program whose steady
+  /// An application's hint; it need not be true. `published_ns`: Sample::publish_time(), for a program whose steady
   /// clock is another (a container with a time namespace); 0: the clock is this one.
   void hint(const CycleHint& hint, std::int64_t now, std::int64_t published_ns = 0) noexcept;
   /// A sample has come that is to be written.
   void arrived(std::uint64_t bytes, std::int64_t now) noexcept;
   [[nodiscard]] Decision decide(const Backlog& backlog, std::int64_t now) noexcept;
-  /// So many bytes were issued after the last decision.
+  /// This many bytes were issued after the last decision.
   void issued(std::uint64_t bytes, std::int64_t now) noexcept;
-  /// So many bytes are on the disk, or failed to get there.
+  /// This many bytes are on the disk, or failed to get there.
   void completed(std::uint64_t bytes, std::int64_t now) noexcept;
 
   [[nodiscard]] const SchedulerOptions& options() const noexcept { return options_; }
-  /// What it did until now, and what it knows. Allocates.
+  /// Its work until now, and its knowledge. Allocates.
   [[nodiscard]] ScheduleReport explain(std::int64_t now) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler does in situations that a recorder meets, in simulated time.
+// The scheduler in situations that a recorder meets, in simulated time.
 #include "cardan/record/schedule/scheduler.hpp"
 
 #include <gtest/gtest.h>

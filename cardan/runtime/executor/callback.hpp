@@ -12,7 +12,7 @@
 
 namespace cardan {
 
-/// What one callback of a component has cost and lost so far. Written by the thread that runs it, readable by any.
+/// The cost and losses of one callback of a component so far. Written by the thread that runs it, readable by any.
 struct CallbackStatistics {
   Histogram transport;                ///< publish → in this component's queue
   Histogram waiting;                  ///< in the queue → begun

@@ -31,7 +31,7 @@ std::vector<std::string> FailureLog::failed(const std::string& component, const 
   if (over)
     if (auto line = counted(name, window)) lines.push_back(std::move(*line));
   if (fresh || over) {
-    // The same exception as before the window's end goes on being counted: it has been said.
+    // The same exception as before the window's end is still counted: it has been reported.
     const bool goes_on = over && std::find(window.said.begin(), window.said.end(), words) != window.said.end();
     window.begin_ns = now_ns;
     window.said.clear();

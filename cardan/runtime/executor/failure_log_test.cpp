@@ -29,7 +29,7 @@ TEST(FailureLog, WhatWasCountedIsSaidWhenTheTimeIsOverAlsoWithoutAnotherExceptio
   EXPECT_TRUE(log.over(9'999 * kMs).empty());
   EXPECT_EQ(log.over(10'000 * kMs), (Lines{"a: callback '/x' threw the same 500 more times: broken"}));
   EXPECT_EQ(log.next(), 0);
-  EXPECT_TRUE(log.failed("a", "/x", "broken", 10'001 * kMs).empty()) << "it goes on being counted";
+  EXPECT_TRUE(log.failed("a", "/x", "broken", 10'001 * kMs).empty()) << "it is still counted";
   EXPECT_EQ(log.next(), 20'000 * kMs);
   EXPECT_EQ(log.over(20'000 * kMs), (Lines{"a: callback '/x' threw the same 1 more time: broken"}));
   EXPECT_TRUE(log.over(90'000 * kMs).empty());

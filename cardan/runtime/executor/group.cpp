@@ -182,7 +182,7 @@ void Group::unpark(Callback& c) noexcept {
   Worker* woken = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    push_ready(c);  // also with nothing left to do: the strand is held for it, and goes on when it leaves
+    push_ready(c);  // also with nothing left to do: the strand is held for it, and continues when it leaves
     woken = take_idle();
   }
   if (woken != nullptr) wake(*woken);

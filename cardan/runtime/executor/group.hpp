@@ -53,14 +53,14 @@ class Group {
   Group& operator=(const Group&) = delete;
   ~Group();
 
-  /// Starts the workers. What the kernel refused is in the reports. Throws Error (Limit, InvalidArgument). Set-up.
+  /// Starts the workers. The kernel's refusals are in the reports. Throws Error (Limit, InvalidArgument). Set-up.
   void start();
-  /// After stop(): goes on with what is pending, the timers on their old grids. As start().
+  /// After stop(): continues with what is pending, the timers on their old grids. As start().
   void resume();
   /// Lets running callbacks end, and ends the workers. Blocks for as long as that takes.
   void stop() noexcept;
-  /// As stop(), but for at most `limit`. False: a callback still ran then, and all go on as if nothing had been asked.
-  /// Throws as start(): that could not be done.
+  /// As stop(), but for at most `limit`. False: a callback still ran then, and all continue as if nothing had been
+  /// asked. Throws as start(): that could not be done.
   [[nodiscard]] bool stop_within(std::chrono::nanoseconds limit);
   [[nodiscard]] std::vector<RealtimeReport> realtime_reports() const;
 
@@ -102,10 +102,10 @@ class Group {
 
   /// Without workers: runs the most urgent ready callback on this thread; false: none is ready. One thread at a time.
   bool run_one();
-  /// When the next timer is due; 0: there is none.
+  /// When the next timer is due; 0: no timer.
   [[nodiscard]] std::int64_t next_timer() const noexcept;
 
-  /// What each worker, and the caller of run_one(), does right now, for a watchdog: the callback, and since when
+  /// The present work of each worker and of the caller of run_one(), for a watchdog: the callback, and since when
   /// (steady clock's nanoseconds).
   struct Doing {
     const Callback* callback;

@@ -89,7 +89,7 @@ TEST(Executor, UnlessTheySaySo) {
   runtime->start();
   for (int i = 0; i < 20; ++i) source->out.publish(Object{i});
   EXPECT_TRUE(within(10s, [&] { return sink->calls == 40; }));
-  EXPECT_EQ(sink->most, 2) << "each input beside the other, none beside itself";
+  EXPECT_EQ(sink->most, 2) << "each input at the same time as the other, none as itself";
 }
 
 TEST(Executor, NotEvenWhenOneCallbackHasAThreadOfItsOwn) {

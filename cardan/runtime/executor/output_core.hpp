@@ -43,7 +43,7 @@ class OutputCore {
   /// An object of this process, to its inputs. Takes over the reference.
   void publish(SampleBlock* block) noexcept;
   /// When no slot is free although no loan is out: components of this process keep more samples than they said. Adds
-  /// slots, up to a bound, and says so once. False: there is none to add. Blocks while a subscriber attaches.
+  /// slots, up to a bound, and says so once. False: none can be added. Blocks while a subscriber attaches.
   bool make_room() noexcept;
   /// Whether other processes may read it, now or later.
   [[nodiscard]] bool goes_outside() const noexcept { return process_ != nullptr && publisher_ != nullptr; }

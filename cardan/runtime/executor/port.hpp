@@ -64,9 +64,9 @@ class Port final : public Callback {
   }
   /// Its callback has just failed. On the thread that ran it.
   void note_failure();
-  /// The samples that it failed on, newest last, and what stood in its place before; while its group pauses.
+  /// The samples that it failed on, newest last, and its predecessor's; while its group pauses.
   [[nodiscard]] const std::vector<FailedOn>& failed_on() const noexcept { return failed_on_; }
-  /// What stood in its place failed on these: of those that it did twice it is given none, however often they come, and
+  /// Its predecessor failed on these: of those that it did twice it is given none, however often they come, and
   /// they are counted as skipped. Before it is added to a channel.
   void remember_failures(std::vector<FailedOn> samples);
   /// This one neither. Before it is added to a channel.

@@ -17,7 +17,7 @@ class Group;
 class Port;
 class Process;
 
-/// What other processes publish on a topic that inputs of one group read.
+/// The publications of other processes on a topic that inputs of one group read.
 class RemoteSource {
  public:
   /// Makes another sample of one that came (decoding it), or null when it is bad. Takes over the reference.
@@ -35,7 +35,7 @@ class RemoteSource {
   /// How often its publishers were late; counted on the helper thread.
   std::shared_ptr<Atomic<std::uint64_t>> deadlines_missed;
 
-  /// The next sample, or null. What cannot be converted is counted as missed by its ports, and said once.
+  /// The next sample, or null. Samples that cannot be converted count as missed by its ports, and are reported once.
   [[nodiscard]] SampleBlock* take() noexcept;
   /// When it held too much the last time: not worth waking up for before that.
   [[nodiscard]] std::int64_t stuck_until() const noexcept { return stuck_until_ns_; }

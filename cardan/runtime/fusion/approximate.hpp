@@ -26,13 +26,13 @@ struct ApproximateOptions {
   /// Decide with what is known once some input's stamps have come this far past the pivot: bounds how long a set waits
   /// for a closer one, but then the sets depend on when samples arrive. 0: until a queue is full.
   std::chrono::nanoseconds patience{0};
-  /// What a sample's stamp is.
+  /// The time that counts as a sample's stamp.
   FusionTime time = FusionTime::Source;
-  /// An input that goes back by more than this has had its clock set: what waits is cleared, and it goes on with the
-  /// new time. Steps back up to this are disorder, of which what comes too late is lost. Short: less is lost after a
-  /// small step; it must be longer than samples of an input overtake each other.
+  /// An input that goes back by more than this has had its clock set: waiting samples are cleared, and it continues
+  /// with the new time. Steps back up to this are disorder; samples that come too late are lost. Short: less is lost
+  /// after a small step; it must be longer than samples of an input overtake each other.
   std::chrono::nanoseconds clock_step = std::chrono::seconds{1};
-  /// What differs from input to input: `.inputs = {{.min_period = 20ms}, {.min_period = 60ms}}`.
+  /// Options that differ from input to input: `.inputs = {{.min_period = 20ms}, {.min_period = 60ms}}`.
   PerInput<ApproximateInput> inputs{};
 };
 

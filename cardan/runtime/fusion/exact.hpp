@@ -12,7 +12,7 @@ namespace cardan {
 struct ExactOptions {
   /// Samples of each input that may wait, 1 to 1024: as many as the slowest processing lags behind.
   std::size_t queue = 10;
-  /// What a sample's stamp is.
+  /// The time that counts as a sample's stamp.
   FusionTime time = FusionTime::Source;
   /// As for approximate().
   std::chrono::nanoseconds clock_step = std::chrono::seconds{1};

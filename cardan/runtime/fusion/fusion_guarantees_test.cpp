@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the policies of a fusion guarantee: random sequences against references that try everything, and the frequencies
+// Guarantees of the policies of a fusion: random sequences against references that try everything, and the frequencies
 // and orders of the ComP benchmark's data fusion (Fig. 6) in simulated time.
 #include <gtest/gtest.h>
 

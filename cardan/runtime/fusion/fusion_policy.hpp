@@ -14,7 +14,7 @@ namespace cardan {
 
 inline constexpr std::size_t kMaxFusionInputs = 8;
 
-/// What differs from input to input, in their order: `{{}, {.max_age = 200ms}}`. Inputs that are not named have `T{}`.
+/// Options that differ from input to input, in their order: `{{}, {.max_age = 200ms}}`. Other inputs have `T{}`.
 template <class T>
 class PerInput {
  public:
@@ -85,7 +85,7 @@ class FusionPolicy {
   std::shared_ptr<const detail::FusionRule> rule_;
 };
 
-/// What became of the samples of one input, and what the others lost by it.
+/// The fate of one input's samples, and the losses of the others because of it.
 struct FusionInputStatistics {
   std::uint64_t offered = 0;
   // Each offered sample is in exactly one of these.
@@ -94,13 +94,13 @@ struct FusionInputStatistics {
   std::uint64_t replaced = 0;    ///< primary: a newer one came before any set used it
   std::uint64_t overtaken = 0;   ///< passed over, or further from any partner than the tolerance
   std::uint64_t pushed_out = 0;  ///< its queue was full before it found partners
-  std::uint64_t late = 0;        ///< out of order, behind one of its input that had left already
+  std::uint64_t late = 0;        ///< out of order: a later one of its input had left already
   std::uint64_t cleared = 0;     ///< waited when a clock stepped back or clear() was called
   std::uint64_t waiting = 0;     ///< is kept, and no set has used it yet
   // Of the offered, whatever became of them.
   std::uint64_t unstamped = 0;  ///< had no stamp of the kind that the policy goes by: their publish times counted
   std::int64_t newest = 0;      ///< time of the last one that was offered, by that stamp
-  // What others lost by this input.
+  // Losses of others because of this input.
   std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because nothing of this input was there;
                                     ///< else samples of others that were pushed out before a sample of it arrived
   std::uint64_t too_old = 0;        ///< primary: samples that did not fire because this input's was too old
@@ -114,7 +114,7 @@ struct FusionInputStatistics {
   }
 };
 
-/// What a fusion has done so far; the sum of `never_arrived` and `too_old` of a primary policy's inputs is `unfired` of
+/// A fusion's work so far; the sum of `never_arrived` and `too_old` of a primary policy's inputs is `unfired` of
 /// the one that fires.
 struct FusionStatistics {
   std::uint64_t fired = 0;  ///< sets that next() returned

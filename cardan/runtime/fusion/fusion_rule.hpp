@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy of fusion implements. A policy is a header with its options, a source with its rule, and nothing else:
+// The interface of a policy of fusion. A policy is a header with its options, a source with its rule, and nothing else:
 // Fusion, components, their statistics and messages know it by this interface.
 #pragma once
 

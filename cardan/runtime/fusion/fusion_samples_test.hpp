@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of a fusion offer it.
+// The samples of the tests of a fusion.
 #pragma once
 
 #include <cstdint>

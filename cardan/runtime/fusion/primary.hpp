@@ -23,9 +23,9 @@ struct PrimaryOptions {
   /// How old the others may be at most, relative to the firing sample: short finds inputs that stand still, too short
   /// for an input's period and processing loses sets. 0: any age.
   std::chrono::nanoseconds max_age{0};
-  /// What ages are measured by.
+  /// The clock of the ages.
   FusionTime time = FusionTime::Source;
-  /// What differs from input to input: `.inputs = {{}, {.max_age = 200ms}, {.required = false}}`.
+  /// Options that differ from input to input: `.inputs = {{}, {.max_age = 200ms}, {.required = false}}`.
   PerInput<PrimaryInput> inputs{};
 };
 

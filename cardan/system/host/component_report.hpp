@@ -15,7 +15,7 @@ class Runtime;
 
 namespace cardan::host {
 
-/// What one callback has cost and lost since its component started. Times in nanoseconds.
+/// The cost and losses of one callback since its component started. Times in nanoseconds.
 struct CallbackReport {
   enum class Kind : std::uint8_t { Input, Latest, Timer };
   std::string name;
@@ -56,7 +56,7 @@ struct ParameterReport {
   bool operator==(const ParameterReport&) const = default;
 };
 
-/// What became of the samples of one input of a fusion since its component started; as FusionInputStatistics.
+/// The fate of the samples of one input of a fusion since its component started; as FusionInputStatistics.
 struct FusionInputReport {
   std::string name, topic;  ///< topic: on the bus
   std::uint64_t offered = 0, used = 0, unfired = 0, replaced = 0, overtaken = 0, pushed_out = 0, late = 0, cleared = 0;
@@ -89,12 +89,12 @@ struct ComponentReport {
   bool operator==(const ComponentReport&) const = default;
 };
 
-/// What a runtime's components declare, and what they counted. While none is added or restarted; any thread; takes each
-/// group's lock for some instructions. What it copies is what the callbacks count anyway: without an observer, a
+/// The declarations and counts of a runtime's components. While none is added or restarted; any thread; takes each
+/// group's lock for some instructions. It copies only what the callbacks count anyway: without an observer, a
 /// component pays nothing.
 [[nodiscard]] std::vector<ComponentReport> report_of(const Runtime& runtime);
 
-/// As JSON text, and back. Throws Error (Incompatible) for what is none.
+/// As JSON text, and back. Throws Error (Incompatible) for other text.
 [[nodiscard]] std::string to_json(const std::vector<ComponentReport>& components);
 [[nodiscard]] std::vector<ComponentReport> components_from_json(const std::string& text);
 

@@ -50,10 +50,10 @@ struct ChangedFiles {
   std::vector<plan::ChangedFile> changed;
 };
 
-/// What the hosts of a domain said.
+/// The answers of a domain's hosts.
 struct DomainComponents {
   std::vector<ComponentReport> components;  ///< by process and in their order of start
-  std::vector<DownComponent> down;          ///< what a launcher has besides, in the order of its file
+  std::vector<DownComponent> down;          ///< those that only a launcher knows, in the order of its file
   std::vector<ChangedFiles> changed;        ///< where the launchers were asked for them
   std::vector<std::string> problems;        ///< in words: hosts that did not answer, with their pid
   std::vector<uid_t> others;                ///< users with hosts here that answer their own user alone

@@ -19,7 +19,7 @@ class ControlService {
     std::string text;
     std::function<void()> sent{};  ///< called when the answer is on its way
   };
-  /// Gets the request and how old it is; called on the service's thread. What it throws becomes the answer.
+  /// Gets the request and how old it is; called on the service's thread. Its exception becomes the answer.
   using Answer = std::function<Reply(const std::string& request, std::chrono::nanoseconds age)>;
 
   /// `domain`: empty: $CARDAN_DOMAIN, else "default". Throws Error as Publisher and Subscriber. Set-up.

@@ -30,7 +30,7 @@
 namespace cardan::host::crash_report {
 namespace {
 
-/// What the handler looks at: made beforehand, because it may neither allocate nor lock.
+/// The handler's data: made beforehand, because it may neither allocate nor lock.
 struct Inputs {
   struct Input {
     const detail::Callback* callback;
@@ -49,7 +49,7 @@ Atomic<bool> reason_there{false};
 Atomic<const Inputs*> inputs{nullptr};
 Interpreter interpreter_of_process{};
 Atomic<pid_t> reporting{0};  ///< the thread that writes the report
-/// What runs then, made beforehand as well.
+/// The handler's work, made beforehand as well.
 std::vector<std::string> words_then;
 std::vector<char*> arguments_then;  ///< of these, with room for the signal's number and the end
 char signal_then[16] = "";

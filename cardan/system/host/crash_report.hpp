@@ -12,9 +12,9 @@ namespace cardan {
 class Runtime;
 }
 
-/// What a process says when it dies: which component and callback, the samples that each input was given last, and the
-/// stack. It is written by the handler of the signal (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT), which then lets the
-/// signal do what it does, so that the parent sees it and a core dump is made where they are on.
+/// The last report of a process when it dies: which component and callback, the samples that each input was given last,
+/// and the stack. It is written by the handler of the signal (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT), which then
+/// lets the signal do what it does, so that the parent sees it and a core dump is made where they are on.
 namespace cardan::host::crash_report {
 
 /// Installs the handlers for this process, named `process` in its configuration. The report goes to `fd`, −1: standard

@@ -74,7 +74,7 @@ class LauncherLines {
   void threw(const std::string& component, std::uint64_t number) const {
     say(fmt::format("threw {} {}", number, component));
   }
-  /// What the file or a library says does not change by itself; a device, a topic or memory may.
+  /// A file or a library does not change by itself; a device, a topic or memory may.
   void failed(const std::exception& e) const {
     const auto* error = dynamic_cast<const Error*>(&e);
     const bool for_good = error != nullptr && (loads_ || error->code() == ErrorCode::InvalidArgument);
@@ -371,7 +371,7 @@ class Host {
       wish.done.set_exception(std::current_exception());
       return;
     } catch (const std::exception& e) {
-      // The process would go on without it: a restart of the whole process, by its rule, is better.
+      // The process would continue without it: a restart of the whole process, by its rule, is better.
       const std::string cause = fmt::format("component '{}' did not start again: {}", wish.component, e.what());
       wish.done.set_value({.failure = cause});
       (void)wish.sent.get_future().wait_for(std::chrono::seconds{1});  // the client gets the answer first

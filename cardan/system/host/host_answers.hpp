@@ -15,7 +15,7 @@ class Runtime;
 
 namespace cardan::host {
 
-/// What the process of components answers to ControlClient: components, set, log, restart, crash.
+/// The answers of a process of components to ControlClient: components, set, log, restart, crash.
 class HostAnswers {
  public:
   struct Restarted {
@@ -24,7 +24,7 @@ class HostAnswers {
     std::uint64_t restarts = 0;    ///< of the component within this process
     std::function<void()> sent{};  ///< as ControlService::Reply
   };
-  /// What only the host knows or does.
+  /// Data and actions of the host alone.
   struct Parts {
     std::string process;                                                  ///< as the configuration names it
     std::function<std::uint64_t(const std::string& component)> restarts;  ///< within this process

@@ -49,7 +49,7 @@ class Watchdog {
   ~Watchdog();
 
   /// Watches the callbacks that the runtime has now, instead of those before. The thread starts with the first one that
-  /// has a limit, or with `on_hang`; without either there is none. While no component is added or restarted; any
+  /// has a limit, or with `on_hang`; without either it does nothing. While no component is added or restarted; any
   /// thread. The runtime's groups have to live as long as they are watched.
   void watch(const Runtime& runtime);
   /// Watches nothing any more. Any thread.

@@ -136,7 +136,7 @@ std::string remedy(const Ending& ending) {
     case SIGILL:
       return "the program does not fit this CPU: build it on this computer";
     case SIGBUS:
-      return "memory behind a mapping is gone: check that there is room left (`df -h /dev/shm`, `free -m`)";
+      return "the memory of a mapping is gone: check that there is room left (`df -h /dev/shm`, `free -m`)";
     case SIGXCPU:
       return "it used up its CPU time: raise `ulimit -t`";
     default:

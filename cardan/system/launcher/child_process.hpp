@@ -33,7 +33,7 @@ struct ChildOptions {
   std::map<std::string, std::string> environment{};
   /// The most private memory (heap, stacks) it may have; 0: no limit. The kernel then refuses more (RLIMIT_DATA), which
   /// shows as std::bad_alloc in the process. Memory of topics is not counted: its publishers limit it. A memory cgroup
-  /// would count all, but needs the right to make one, and would stay behind if this process were killed.
+  /// would count all, but needs the right to make one, and would remain if this process were killed.
   std::uint64_t memory_bytes = 0;
   int plan_fd = -1;      ///< sealed plan (plan.hpp), which becomes kPlanFd there; −1: none
   std::string folder{};  ///< its working folder; "": this process's
@@ -77,7 +77,7 @@ class ChildProcess {
   [[nodiscard]] bool stopped() noexcept;
   /// To the process, as long as it has not ended.
   void signal(int number) const noexcept;
-  /// What it has written to kReportFd, at most 16 MiB.
+  /// The bytes that it has written to kReportFd, at most 16 MiB.
   [[nodiscard]] std::string report() const;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kHead = 4096;
 constexpr int kNames = 64;
 constexpr std::size_t kLongestName = 512;
-/// A name may refer to its own parts, so that few letters stand for very many: this is the most references.
+/// A name may refer to its own parts, so that few letters become very many: this is the most references.
 constexpr int kReferences = 24;
 
 template <class Number>

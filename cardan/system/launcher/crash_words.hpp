@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process's crash handler wrote, read by the launcher. It is another process's text: nothing in it is relied on,
-// and what it can make us spend is bounded.
+// The text of a process's crash handler, read by the launcher. It is another process's text: nothing in it is relied
+// on, and what it can make us spend is bounded.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class PoisonWatch {
   std::deque<PoisonSample> once_, skipped_;
 };
 
-/// A sample as an argument of `cardan host --skip`, and back; nothing: it is none.
+/// A sample as an argument of `cardan host --skip`, and back; nothing: it is invalid.
 [[nodiscard]] std::string to_argument(const PoisonSample& sample);
 [[nodiscard]] std::optional<PoisonSample> poison_of(std::string_view argument);
 

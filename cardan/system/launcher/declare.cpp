@@ -120,7 +120,7 @@ class Question {
     }
     return false;
   }
-  /// What it answered. Returns the component to go on with; that many are in the process: all have been asked.
+  /// Its answer. Returns the component to continue with; that many are in the process: all have been asked.
   std::size_t answer(Asked& into) const {
     std::size_t done = first_;
     std::istringstream lines(child_->report());
@@ -317,7 +317,7 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
     });
   });
   for (const config::Problem& problem : asked.problems) {
-    // What a component says of a parameter in the file is known better, and reported already.
+    // The component's own report of a parameter in the file is better, and reported already.
     const bool told = std::any_of(problems.begin(), problems.end(), [&](const config::Problem& p) {
       return p.severity == config::Severity::Error && p.pointer.starts_with(problem.pointer + "/parameters/");
     });

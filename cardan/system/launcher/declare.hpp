@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the components of a file declare, without running them: their on_start() is called in a process of its own,
+// The declarations of a file's components, without running them: their on_start() is called in a process of its own,
 // without transport and threads, so that a component that crashes or hangs there is a line of the answer.
 #pragma once
 
@@ -15,11 +15,11 @@
 namespace cardan::launcher {
 
 struct DeclareOptions {
-  /// What starts the program that calls declare_components(); "--plan-fd N --declare PROCESS FIRST" is added. The first
-  /// word is the path of the program.
+  /// The command that starts the program that calls declare_components(); "--plan-fd N --declare PROCESS FIRST" is
+  /// added. The first word is the path of the program.
   std::vector<std::string> command{"/proc/self/exe", "host"};
   std::chrono::nanoseconds time_limit = std::chrono::seconds{10};  ///< for each component
-  /// What a component is that takes longer. It has declared nothing then.
+  /// The result for a component that takes longer. It has declared nothing then.
   config::Severity late = config::Severity::Error;
   std::size_t at_once = 4;  ///< processes that are asked at the same time
   /// Called once for each component that has not answered after `slow`.
@@ -50,9 +50,9 @@ void decline_to_declare(const std::string& cause, const std::string& remedy, int
 [[nodiscard]] config::Configuration askable(config::Configuration configuration,
                                             const std::vector<config::Problem>& in_text);
 
-/// Everything that is wrong with a file beside its text, in which `in_text` is wrong: ask_components() of what can be
-/// asked, and config::check(). In the order of the text. Blocks as ask_components(). `declared`: where
-/// to put what they declare.
+/// Everything that is wrong with a file apart from its text, in which `in_text` is wrong: ask_components() of what can
+/// be asked, and config::check(). In the order of the text. Blocks as ask_components(). `declared`: where to put what
+/// they declare.
 [[nodiscard]] std::vector<config::Problem> check_with_components(const config::Configuration& configuration,
                                                                  const std::vector<config::Problem>& in_text,
                                                                  const config::Machine& machine,

@@ -14,7 +14,7 @@ namespace cardan::launcher {
 struct LogFileOptions {
   std::string path{};
   std::size_t bytes = std::size_t{10} << 20U;  ///< of a file; the line that would exceed it starts the next
-  std::size_t files = 5;                       ///< kept beside the present one: PATH.1 (the newest) to PATH.5
+  std::size_t files = 5;                       ///< kept in addition to the present one: PATH.1 (the newest) to PATH.5
 };
 
 /// A log in files of bounded size. A separate thread writes the lines, so that a slow disk delays no caller: what
@@ -31,7 +31,7 @@ class LogFile {
   ~LogFile();  ///< as close()
 
   /// Writes what waits, and ends. What of it, or of what was left out before, is not in the file, for people; "": all
-  /// is. Lines added later are lost. Blocks for the disk; once, and not beside add().
+  /// is. Lines added later are lost. Blocks for the disk; once, and not at the same time as add().
   [[nodiscard]] std::string close();
 
   /// A line with its end. Never blocks for the disk.

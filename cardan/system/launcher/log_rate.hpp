@@ -38,7 +38,7 @@ class LogRate {
     bytes_ -= cost;
     return true;
   }
-  /// What was left out since the last call.
+  /// The lines that were left out since the last call.
   LeftOut take() noexcept { return std::exchange(left_out_, {}); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is started for a process that has no components: words and settings. Runs nothing.
+// The command of a process that has no components: words and settings. Runs nothing.
 #pragma once
 
 #include <string>

@@ -68,14 +68,14 @@ ProgramFile program_file(const config::Configuration& configuration, const std::
                 is_path ? fmt::format("the program {} is not there", program.path)
                         : fmt::format("no program '{}' is in PATH", word),
                 is_path ? "check the path: it starts at the folder of the configuration"
-                        : fmt::format("install it, or write its path; of one beside the file: \"./{}\"", word));
+                        : fmt::format("install it, or write its path; of one next to the file: \"./{}\"", word));
   if (!S_ISREG(found.itself.st_mode) || ::access(program.path.c_str(), X_OK) != 0)
     throw Error(ErrorCode::Unavailable, fmt::format("{} is not a program that this user can run", program.path),
                 fmt::format("check the path; of a script: chmod +x {}", program.path));
   if (others_write(found.itself))
     throw refused(fmt::format("{} is not started: every user can write it", program.path),
                   fmt::format("look at what it does now, and then: chmod o-w {}", program.path));
-  // What an absolute path or PATH leads to is this user's own word, as of a library.
+  // An absolute path or PATH is this user's own word, as of a library.
   if (is_path && !fs::path(program.path).lexically_relative(program.folder).string().starts_with("..") &&
       (foreign(found.itself.st_uid) || foreign(found.link.st_uid)))
     throw refused(fmt::format("{} is not started: it belongs to another user than {}", program.path, file.string()),

@@ -28,7 +28,7 @@ class RestartPolicy {
 
   /// The process has ended, by itself and with exit code 0 (`in_order`) or in any other way.
   [[nodiscard]] Decision ended(bool in_order, std::int64_t now_ns);
-  /// What happened so far does not count against its limit any more: an operator has dealt with it.
+  /// Earlier failures do not count against its limit any more: an operator has dealt with it.
   void forgive() noexcept { recent_.clear(); }
   /// Restarts decided so far, also those that have left the window.
   [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_; }

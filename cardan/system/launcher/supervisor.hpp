@@ -84,7 +84,7 @@ struct PlanChange {
   plan::Difference difference{};  ///< of these
 };
 
-/// What an operator asks of a launcher that runs.
+/// An operator's order to a launcher that runs.
 struct Order {
   enum class What : std::uint8_t {
     Look,
@@ -105,17 +105,19 @@ struct OrderAnswer {
 };
 
 struct LauncherOptions {
-  /// What starts the host of a process; "--plan-fd N --process NAME --ready-fd N --report-fd N" is added, and a "--skip
-  /// SAMPLE" for each sample that it crashed on twice. The first word is the path of the program; the process is shown
-  /// as "cardan:NAME".
+  /// The command that starts the host of a process; "--plan-fd N --process NAME --ready-fd N --report-fd N" is added,
+  /// and a "--skip SAMPLE" for each sample that it crashed on twice. The first word is the path of the program; the
+  /// process is shown as "cardan:NAME".
   std::vector<std::string> host_command{"/proc/self/exe", "host"};
-  /// What starts a bridge; its kind, its file and "--ready-fd N" are added. The first word is the path of the program.
+  /// The command that starts a bridge; its kind, its file and "--ready-fd N" are added. The first word is the path of
+  /// the program.
   std::vector<std::string> bridge_command{"/proc/self/exe", "bridge"};
-  /// What starts a recorder; its options and "--ready-fd N" are added. The first word is the path of the program.
+  /// The command that starts a recorder; its options and "--ready-fd N" are added. The first word is the path of the
+  /// program.
   std::vector<std::string> record_command{"/proc/self/exe", "record"};
   std::string reports = "out";                                     ///< folder of the crash reports
   std::chrono::nanoseconds grace = std::chrono::seconds{5};        ///< for each process, between SIGTERM and SIGKILL
-  std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< a process that takes longer to start is named
+  std::chrono::nanoseconds slow_start = std::chrono::seconds{2};   ///< a process that takes longer to start is reported
   std::chrono::nanoseconds duration{0};                            ///< stops by itself after this time; 0: it does not
   std::chrono::nanoseconds tick = std::chrono::milliseconds{500};  ///< between calls of on_tick
   // All called on the thread of run(), which supervises nothing meanwhile: they must not block.
@@ -150,7 +152,7 @@ class Supervisor {
   [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
   [[nodiscard]] const std::vector<StateMachine::Change>& changes() const noexcept { return changes_; }
   [[nodiscard]] const config::Configuration& configuration() const noexcept { return plan_->configuration; }
-  /// What is run now. Any thread; takes a mutex that is never held for long.
+  /// The plan that runs now. Any thread; takes a mutex that is never held for long.
   [[nodiscard]] std::shared_ptr<const plan::Plan> plan() const;
 
  private:

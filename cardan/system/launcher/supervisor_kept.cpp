@@ -21,7 +21,7 @@ std::optional<config::Value> value_in(const config::Component& component, const 
 
 }  // namespace
 
-/// A line of cardan/system/host/host_answers.cpp. What runs in the process could write others.
+/// A line of cardan/system/host/host_answers.cpp. Code of the process could write others.
 void Supervisor::keep(std::size_t index, std::string_view words) {
   const json all = json::parse(words, nullptr, false);
   if (!all.is_object() || !all.contains("value")) return;

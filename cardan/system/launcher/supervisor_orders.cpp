@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators ask of a supervisor while it runs.
+// Orders of operators to a supervisor while it runs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -113,7 +113,7 @@ void Supervisor::end_for_operator(std::size_t index) {
   slot.child->signal(SIGTERM);
 }
 
-/// The process is down, and what was asked for goes on from there. `crashed`: an outage was noted.
+/// The process is down, and the order continues from there. `crashed`: an outage was noted.
 void Supervisor::obeyed(std::size_t index, bool crashed) {
   Slot& slot = slots_[index];
   ProcessStatus& status = status_[index];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the supervisor does with one process: start it, listen to it, and what follows its end.
+// The supervisor's work for one process: to start it, to listen to it, and to handle its end.
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
@@ -375,7 +375,8 @@ void Supervisor::decide(std::size_t index, bool in_order, const std::string& cau
   ProcessStatus& status = status_[index];
   const std::int64_t now = steady_now();
   auto decision = slot.policy.ended(in_order, now);
-  // What came up once can come up again: what refuses it now (no memory, a library that is being replaced) may pass.
+  // A process that came up once can come up again: what refuses it now (no memory, a library that is being replaced)
+  // may pass.
   if (!in_order && slot.cannot_change && !slot.was_up)
     decision = {.what = RestartPolicy::Decision::What::GiveUp, .reason = "a restart cannot change that"};
   switch (decision.what) {

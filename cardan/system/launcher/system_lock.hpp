@@ -13,7 +13,7 @@ struct RunFolder;
 namespace cardan::launcher {
 
 /// Lets a system be run once in a domain, by each user: a file in the domain's folder that the kernel keeps locked for
-/// this process, however it ends, and that says its pid. What a crashed one leaves is an empty lock: the next run takes
+/// this process, however it ends, and that says its pid. A crashed one leaves an empty lock: the next run takes
 /// it over, and processes that start in the domain remove it (RunDirectory::sweep()). One thread.
 class SystemLock {
  public:

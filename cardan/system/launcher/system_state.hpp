@@ -13,7 +13,7 @@
 
 namespace cardan::launcher {
 
-/// What a process or a component does, as far as the state of the system is concerned.
+/// The state of a process or a component, as far as the state of the system is concerned.
 enum class Unit : std::uint8_t {
   Starting,  ///< for the first time: neither up nor down yet
   Up,
@@ -53,9 +53,9 @@ class StateMachine {
   /// this one watches is not silent before it could be heard.
   void resume(const StateMachine& before, std::int64_t now_ns);
 
-  /// What happened to a process, and with it to its components. `why`: in words, of Down and GivenUp.
+  /// An event of a process, and with it of its components. `why`: in words, of Down and GivenUp.
   void process(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why = {});
-  /// What happened to a component alone, while its process runs.
+  /// An event of a component alone, while its process runs.
   void component(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why = {});
 
   /// Takes all transitions that are due. Call it after each change of a unit, and at next().

@@ -8,7 +8,7 @@
 
 namespace cardan::launcher {
 
-/// What a process uses of the computer.
+/// The resources that a process uses.
 struct Usage {
   double cpu_seconds = 0;          ///< of all its threads, since its start
   std::uint64_t memory_bytes = 0;  ///< that is there now, with what it shares with others

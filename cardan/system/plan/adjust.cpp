@@ -201,7 +201,7 @@ void set_log_level(const Configuration& configuration, std::string_view assignme
 }
 
 std::string assignment_of(const std::string& component, const std::string& parameter, const Value& value) {
-  // A text in quotes, or it could be read as a number; what stands between them is taken as it is.
+  // A text in quotes, or it could be read as a number; the text between them is taken as it is.
   const auto* text = std::get_if<std::string>(&value);
   return fmt::format("{}/{}={}", component, parameter, text != nullptr ? '"' + *text + '"' : config::text(value));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line and the environment change of a configuration: the launcher and the hosts that it starts each
+// Changes of a configuration by the command line and the environment: the launcher and the hosts that it starts each
 // apply the same.
 #pragma once
 
@@ -41,7 +41,7 @@ void set_parameter(config::Configuration& configuration, std::string_view assign
 void set_log_level(const config::Configuration& configuration, std::string_view assignment,
                    std::map<std::string, LogLevel>& levels);
 
-/// What set_parameter() applies, of a parameter's present value. Any thread; does not block.
+/// The part of a parameter's present value that set_parameter() applies. Any thread; does not block.
 [[nodiscard]] std::string assignment_of(const std::string& component, const std::string& parameter,
                                         const config::Value& value);
 

@@ -71,7 +71,7 @@ TEST(OneProcess, TakesTheRestAlong) {
   EXPECT_EQ(all.memory_bytes, 150U << 20U);
   EXPECT_EQ(all.restart.limit, 7);
   EXPECT_EQ(c.transitions[0].when.names, (std::vector<std::string>{"all", "camera"}));
-  EXPECT_EQ(c.transitions[1].when.names, (std::vector<std::string>{"/sensors"})) << "a topic is no process";
+  EXPECT_EQ(c.transitions[1].when.names, (std::vector<std::string>{"/sensors"})) << "a topic is not a process";
 }
 
 TEST(OneProcess, NoLimitOfOneIsNoLimitOfAll) {

@@ -101,7 +101,7 @@ class Parts {
   const Plan& plan_;
 };
 
-/// What of a process differs, other than values of parameters, which go to `set`.
+/// The differences of a process, other than values of parameters, which go to `set`.
 std::vector<std::string> why(const Process& now, const Process& next, std::vector<Difference::Set>& set) {
   std::vector<std::string> all;
   for (std::string& name : differing(now, next))
@@ -178,7 +178,7 @@ Difference difference(const Plan& now, const Plan& next) {
     std::vector<std::string> reasons = why(of_now.process(*old), of_next.process(process), set);
     for (const std::string& topic : topics)
       if (std::any_of(process.components.begin(), process.components.end(), [&](const Component& c) {
-            // What runs decides, if it was asked.
+            // The running system decides, if it was asked.
             return now.declared.contains(c.name) ? of_now.may_use(c.name, topic) : of_next.may_use(c.name, topic);
           }))
         reasons.push_back(fmt::format("{} of topic {}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to happen for a system that runs one plan to run another one.
+// The steps from a system that runs one plan to one that runs another.
 #pragma once
 
 #include <optional>

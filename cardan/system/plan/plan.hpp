@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs: a configuration as it was read once, with the changes of the command line. `cardan run` makes the plan
+// The plan: a configuration as it was read once, with the changes of the command line. `cardan run` makes the plan
 // and hands it to its processes, so that an edit of the file changes nothing in a system that runs.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace cardan::plan {
 
-/// What the command line changes of a file.
+/// The command line's changes of a file.
 struct PlanOptions {
   std::vector<std::string> variables{};   ///< "name=value", of the file
   std::string parameters{};               ///< file that `cardan param save` wrote; "": none
@@ -35,7 +35,7 @@ struct PlanFile {
   bool operator==(const PlanFile&) const = default;
 };
 
-/// What a component declares that decides what a change of the plan needs.
+/// The declarations of a component that decide what a change of the plan needs.
 struct DeclaredParts {
   std::vector<std::string> topics{};  ///< names on the bus
   std::vector<std::string> fixed{};   ///< parameters that only a start can set

@@ -56,7 +56,7 @@ void each_field(F f) {
   std::apply([&](const auto&... field) { (f(field), ...); }, kFields<T>);
 }
 
-/// What the bytes mean, in words: other fields make another version.
+/// The meaning of the bytes, in words: other fields make another version.
 template <class T>
 void describe(std::string& words) {
   if constexpr (kHasFields<T>) {

@@ -19,7 +19,7 @@ struct FieldOf {
   M T::* member;
 };
 
-/// Stands for a value of any type, to count the fields of an aggregate.
+/// Converts to a value of any type, to count the fields of an aggregate.
 struct AnyValue {
   template <class T>
   operator T() const;  // NOLINT(google-explicit-constructor): that is its purpose

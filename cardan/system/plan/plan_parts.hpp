@@ -10,7 +10,7 @@
 
 namespace cardan::plan {
 
-/// What one launcher takes of another plan.
+/// The parts of another plan that one launcher takes.
 inline constexpr std::size_t kMaxOfferedBytes = std::size_t{16} << 20U;
 
 /// The bytes as texts of hexadecimal digits, each short enough for a request. Throws Error (Limit): there are more than

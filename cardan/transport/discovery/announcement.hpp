@@ -14,7 +14,7 @@ namespace cardan::detail {
 
 class SubscriberCore;
 
-/// What a subscriber announces to each publisher when it attaches, over a socket or within the process.
+/// The announcement of a subscriber to each publisher when it attaches, over a socket or within the process.
 struct Announcement {
   std::uint32_t holds = 1;    ///< samples that it keeps at once
   std::uint32_t threads = 1;  ///< threads that take at once

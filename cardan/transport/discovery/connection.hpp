@@ -12,9 +12,8 @@ namespace cardan::detail {
 
 class Process;
 
-/// What both ends of a connection know about the other: its identity, what must still be sent to it, and whether it is
-/// read from.
-/// Helper thread only.
+/// The knowledge of one end of a connection about the other: its identity, what must still be sent to it, and whether
+/// it is read from. Helper thread only.
 struct ConnectionBase {
   socket::Peer peer;
   bool foreign = false;  ///< of another user

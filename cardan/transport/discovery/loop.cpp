@@ -34,7 +34,7 @@ bool Loop::survives(const std::function<void()>& work) noexcept {
     return true;
   } catch (const std::exception& e) {
     try {
-      log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread goes on after: ") + e.what());
+      log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread continues after: ") + e.what());
     } catch (...) {  // not even memory for the log line
     }
   } catch (...) {  // it says nothing of itself

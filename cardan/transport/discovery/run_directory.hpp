@@ -19,8 +19,8 @@
 namespace cardan::detail {
 
 /// A publication as the run directory shows it: a symbolic link `t.<topic hash>.<process>.<serial>` whose text is the
-/// topic's name, beside the process's socket `p.<process>`. One system call makes it, one reads it, and it can never be
-/// half written.
+/// topic's name, next to the process's socket `p.<process>`. One system call makes it, one reads it, and it can never
+/// be half written.
 struct TopicEntry {
   std::uint64_t topic_hash = 0;
   std::string process;  ///< 16 hexadecimal digits, random for each process
@@ -69,7 +69,7 @@ class RunDirectory {
   using Accept = std::function<bool(uid_t owner)>;
   /// Reads the owner first, and connects only if `accept` is true for it; the process that answers then belongs to that
   /// user. Does not block. Empty: `error` is as in owner_of() and connect_to(), EPERM if not accepted, EOWNERDEAD if
-  /// the process behind the name belongs to another user than the name. Only ECONNREFUSED and ENOENT mean that the
+  /// the process of the name belongs to another user than the name. Only ECONNREFUSED and ENOENT mean that the
   /// process is dead.
   [[nodiscard]] Fd connect(const std::string& process, int& error, const Accept& accept = {}) const;
   /// Connects to a process. Empty: it is dead (`error` as in connect()). An empty descriptor: alive, but too busy now,

@@ -32,7 +32,7 @@ struct RunFolder {
   static std::shared_ptr<const RunFolder> open(const std::string& domain);
   /// Whether the domain's name still leads to it. Processes remove a folder of their own that is empty.
   [[nodiscard]] bool is_there() const noexcept;
-  /// The folder that has the name now. Null if there is none that may be used.
+  /// The folder that has the name now. Null if no folder may be used.
   [[nodiscard]] std::shared_ptr<const RunFolder> again() const noexcept;
 };
 

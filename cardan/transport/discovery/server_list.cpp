@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a publishing process reports about its topics to peers that may see them.
+// The reports of a publishing process about its topics to peers that may see them.
 #include <fmt/format.h>
 #include <unistd.h>
 

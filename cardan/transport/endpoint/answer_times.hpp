@@ -11,7 +11,7 @@
 
 namespace cardan::detail {
 
-/// What the answers to questions about other users' memory have cost. The limit is needed because an owner can make
+/// The cost of answers to questions about other users' memory. The limit is needed because an owner can make
 /// each answer take arbitrarily long, and can hand over one area after the other.
 /// Any thread; takes a mutex.
 class AnswerTimes {

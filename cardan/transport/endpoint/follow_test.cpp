@@ -49,7 +49,7 @@ class Follow : public cardan::test::OwnRunDirectory {
       EXPECT_EQ(sample.missed(), 0U);
     }
   }
-  /// So many publications, each at its time unless this computer is too slow for that; each is taken.
+  /// This many publications, each at its time unless this computer is too slow for that; each is taken.
   void beat(int count) {
     auto next = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ TEST_F(Follow, AFrameInTimeCostsThePublisherNoRing) {
   EXPECT_EQ(taken_, published_);
 }
 
-/// A jittering publisher beside several followers that poll their descriptors, as three bridges do.
+/// A jittering publisher with several followers that poll their descriptors, as three bridges do.
 TEST_F(Follow, AFrameOutOfTimeRingsNobody) {
   std::array<cardan::Subscriber<Beat>, 3> followers{
       cardan::Subscriber<Beat>{kBeats, {.background = true, .waiting = cardan::follow()}},

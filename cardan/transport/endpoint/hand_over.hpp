@@ -3,7 +3,7 @@
 
 namespace cardan::detail {
 
-/// What a publish does after it has woken the subscribers of other processes, and before it wakes those in the
+/// The rest of a publish after it has woken the subscribers of other processes, and before it wakes those in the
 /// background: it hands the sample to subscribers of this process. keep() may be called. Must not publish on the same
 /// stream.
 struct HandOver {

@@ -10,7 +10,7 @@ namespace cardan::detail {
 
 class PublisherCore;
 
-/// What publish() needs from a loan.
+/// The parts of a loan that publish() needs.
 struct Filled {
   std::shared_ptr<PublisherCore> core;
   int slot = -1;

@@ -107,13 +107,12 @@ PublisherArea PublisherArea::map(Fd fd, std::size_t bytes, bool foreign, uid_t w
     const Backed backed = foreign                        ? all_backed_in_time(fd.get(), ranges, whose)
                           : all_backed(fd.get(), ranges) ? Backed::Yes
                                                          : Backed::No;
-    if (backed == Backed::No) throw wrong_layout("there is no memory behind it");
+    if (backed == Backed::No) throw wrong_layout("no memory backs it");
     if (backed == Backed::NotAnswered)
-      throw Error(
-          ErrorCode::Limit,
-          fmt::format("it is not known whether there is memory behind it: {}, or another process, delays the query",
-                      socket::name_of_user(whose)),
-          "no action needed: it is queried again");
+      throw Error(ErrorCode::Limit,
+                  fmt::format("it is not known whether memory backs it: {}, or another process, delays the query",
+                              socket::name_of_user(whose)),
+                  "no action needed: it is queried again");
   };
   need({{0, sizeof(layout::Header)}});
   area.header = checked_header(area.mapping.data(), area.mapping.size());

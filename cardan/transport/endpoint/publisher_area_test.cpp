@@ -175,7 +175,7 @@ TEST(PublisherArea, WhatIsNotAnsweredIsNeitherThereNorAHole) {
       (void)map();
       ADD_FAILURE() << "it was looked at without time for it";
     } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ErrorCode::Limit) << "it is said to be no Cardan process: " << e.what();
+      EXPECT_EQ(e.code(), ErrorCode::Limit) << "it is reported as another program than Cardan: " << e.what();
     }
     EXPECT_EQ(there().count, area.slots);
     EXPECT_FALSE(there().answered) << "it is said to lie";

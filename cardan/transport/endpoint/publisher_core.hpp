@@ -53,7 +53,7 @@ struct Attached {
   Mapping mapping;              ///< of the page; empty for a subscriber of this process
   std::shared_ptr<void> local;  ///< keeps the page of a subscriber of this process alive
   std::shared_ptr<BellLine> bell;
-  BoundFd notify_socket;        ///< our end of the socket pair behind its fd(); helper thread
+  BoundFd notify_socket;        ///< our end of the socket pair of its fd(); helper thread
   Atomic<int> notify{-1};       ///< its descriptor number, once it exists
   std::uint32_t rung = 0;       ///< publishing thread: the `armed` value already answered
   std::uint32_t announced = 0;  ///< holds + threads
@@ -258,7 +258,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   std::vector<std::pair<uid_t, std::shared_ptr<Patience>>> patience_;  ///< for other users
 };
 
-/// What the protocols need from subscribers (reclaim_protocol.hpp, bell_protocol.hpp).
+/// The subscribers' side for the protocols (reclaim_protocol.hpp, bell_protocol.hpp).
 struct PublisherCore::Peers {
   PublisherCore& core;
 
@@ -271,7 +271,7 @@ struct PublisherCore::Peers {
   [[nodiscard]] bool cut_off(Attached* a) const noexcept { return core.cut_off(*a); }
 };
 
-/// What wake() needs from them: either the background subscribers or all others.
+/// The subscribers that wake() gets: either the background subscribers or all others.
 struct PublisherCore::Sleepers {
   PublisherCore& core;
   bool background;

@@ -264,7 +264,7 @@ TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
   }
   cardan::detail::HelperTime time;
   const auto& wakes = made.core->hot().wakes;
-  // So many of them have emptied their descriptors.
+  // This many of them have emptied their descriptors.
   for (std::size_t armed = 0; armed <= followers.size(); ++armed) {
     for (std::size_t i = 0; i < armed; ++i) {
       auto& page = const_cast<cardan::layout::SubscriberPage&>(*followers[i]->page);

@@ -9,7 +9,7 @@
 /// and when a publisher that sends nothing else is cut off.
 namespace cardan::detail {
 
-/// What one take() may spend on refused frames before it returns empty.
+/// The limit of one take() on refused frames before it returns empty.
 class RefusalBudget {
  public:
   static constexpr std::uint32_t kFrames = 64;

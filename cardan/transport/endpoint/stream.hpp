@@ -48,7 +48,7 @@ class alignas(layout::kLine) Stream {
     int peer_pid = 0;
     bool foreign = false;  ///< the publisher belongs to another user
   };
-  /// Room for one stream beside its subscriber's own memory. It saves fetching a page at each wake-up.
+  /// Room for one stream next to its subscriber's own memory. It saves fetching a page at each wake-up.
   struct Room;
   /// In `room`, or on the heap if that is taken. The room must outlive the stream.
   static Stream* create(Parts parts, Room& room);

@@ -9,7 +9,7 @@ namespace {
 constexpr auto kAnyOrder = std::memory_order_relaxed;
 constexpr std::int64_t kLongestInterval = 10'000'000'000;  // no rhythm worth waiting for
 constexpr std::int64_t kSilence = 8;                       // periods; a longer interval is a pause
-// So many odd intervals in a row are another rhythm, which starts from the last one. A publisher that stood still may
+// This many odd intervals in a row are another rhythm, which starts from the last one. A publisher that stood still may
 // have some short ones.
 constexpr std::uint32_t kOddLong = 3;
 constexpr std::uint32_t kOddShort = 6;
@@ -82,7 +82,7 @@ void StreamRhythm::learn(std::int64_t publish_ns, std::uint64_t missed, std::uin
   const std::uint64_t intervals = std::min(depth, kMostDepth);
   std::uint64_t count = stamps_.load(kAnyOrder);
   if (missed != 0) {
-    // What lay between is not known: half of the mean, because it may have come in a burst.
+    // The time between is not known: half of the mean, because it may have come in a burst.
     count = 0;
     const std::int64_t mean = interval / static_cast<std::int64_t>(std::min<std::uint64_t>(missed, 1U << 20U) + 1) / 2;
     if (mean > 0 && dense_ns_.load(kAnyOrder) != 0) {

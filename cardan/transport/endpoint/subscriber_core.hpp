@@ -176,7 +176,7 @@ class SubscriberCore {
   TopicOptions options_;
   SubscriberOptions endpoint_;
   const void* left_out_runtime_ = nullptr;
-  Atomic<std::int64_t> aside_until_ns_{0};  ///< when streams that were set aside are checked again; 0: there are none
+  Atomic<std::int64_t> aside_until_ns_{0};  ///< when streams that were set aside are checked again; 0: never
   SubscriberHelper helper_{*this};
 };
 

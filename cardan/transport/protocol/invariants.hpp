@@ -18,7 +18,7 @@
   X(I9, "observed whole", "A copy that an observer accepts is whole.")                                                \
   X(I10, "woken", "No thread sleeps while something newer than its cursor is published.")                             \
   X(I11, "spin bounded", "Every living thread gets the last publication and learns of the end, however the publisher ended.") \
-  X(I12, "end last", "What a dead publisher left is taken before its end is reported.")                               \
+  X(I12, "end last", "The samples of a dead publisher are taken before its end is reported.")                         \
   X(I13, "event heard", "No thread sleeps on an event.")                                                              \
   X(I14, "idle is free", "`waiting` is the number of threads that wait, also after time-outs: an idle subscriber costs no ring.") \
   X(I15, "reliable", "A reliable subscriber loses nothing after `start` except what was overwritten while it was demoted.") \
@@ -26,11 +26,11 @@
   X(I17, "one time-out", "A subscriber that stopped costs one time-out, not one a publication.")                      \
   X(I18, "not for the dead", "No publisher waits for a dead subscriber until the time-out.")                          \
   X(I19, "own kept", "A slot that the publisher's own process keeps is not refilled.")                                \
-  X(I20, "own done", "What its own readers did with a slot happened before it is refilled.")                          \
+  X(I20, "own done", "Its own readers' accesses to a slot happened before it is refilled.")                           \
   X(I21, "no false liar", "An honest subscriber is never taken for a liar.")                                          \
   X(I22, "liars count", "The holds of a liar count until its connection is closed and its entry is cleared.")         \
   X(I23, "descriptor rung", "A descriptor that a reader emptied before it looked is rung for the next publication.")  \
   X(I24, "port closed", "After `remove()` nobody pushes to the port.")                                                \
-  X(I25, "worker woken", "What is made ready under the group's lock before the word is exchanged is seen by the worker.") \
+  X(I25, "worker woken", "The worker sees work that is made ready under the group's lock before the word is exchanged.") \
   X(I26, "cheap wake", "A wake-up of a worker that does not sleep costs no system call.")
 // clang-format on

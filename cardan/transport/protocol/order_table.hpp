@@ -39,7 +39,7 @@
   X(L2, "filling?", relaxed, "L1", "I11 spin bounded (a stale one costs a bounded spin)") \
   X(O1, "meta[s].sequence? (before copying)", relaxed, "W1", "I9 observed whole (saves a copy in vain; O3 decides)") \
   X(O2, "payload word (copy)", relaxed, "the fill", "I9 observed whole") \
-  X(O3, "meta[s].sequence? (after copying, behind F2)", relaxed, "D1", "I9 observed whole") \
+  X(O3, "meta[s].sequence? (after copying and F2)", relaxed, "D1", "I9 observed whole") \
   X(F1, "fence between D1 and the refill", release, "F2, R3", "I9 observed whole; I8 lock-free") \
   X(F2, "fence between O2 and O3", acquire, "F1", "I9 observed whole") \
   X(A2, "table_end := i + 1, before A1", seq_cst, "D4", "I2 not refilled; I10 woken") \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader spends on words that no honest publisher writes. (What it does with honest ones: tests/checker.)
+// The cost of words that no honest publisher writes. (Honest ones: tests/checker.)
 #include "cardan/transport/protocol/slot_protocol.hpp"
 
 #include <gtest/gtest.h>

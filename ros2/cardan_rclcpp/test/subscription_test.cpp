@@ -283,7 +283,7 @@ TEST(Subscription, WhoHoldsTooManySamplesWaitsAndGoesOn) {
   EXPECT_TRUE(eventually([&] { return count == 7; })) << count;
 }
 
-// What an events executor does, for releases that have none.
+// An events executor, for releases that have none.
 TEST(Subscription, AnEventsExecutorHearsOfEveryMessage) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   int count = 0;

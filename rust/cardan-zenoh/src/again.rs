@@ -21,7 +21,7 @@ extern "C" {
 
 static CARRIES: AtomicBool = AtomicBool::new(false);
 
-/// What one run leaves to the next: the rules, in a file in memory that stays open.
+/// The state that one run leaves to the next: the rules, in a file in memory that stays open.
 #[derive(Debug, Clone, Copy)]
 pub struct Again {
     rules: RawFd,
@@ -74,7 +74,7 @@ impl Again {
                 let failed = Command::new(program).args(words).exec();
                 eprintln!("cardan-zenoh does not start again: {failed}");
             }
-            // SAFETY: ends the process. What exit() would do besides could wait for a lock that the panic left.
+            // SAFETY: ends the process. The other work of exit() could wait for a lock that the panic left.
             unsafe { _exit(101) };
         }));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An announcement of a topic, whatever its form on the wire: keys.rs and ros.rs read it.
 
-/// What a token says of a topic.
+/// A token's statement about a topic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Announced {
     /// Number of the token's text.

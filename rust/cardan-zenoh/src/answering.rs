@@ -4,7 +4,7 @@
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Arc, Mutex};
 
-/// Beyond them there is no answer. Whoever needs one asks again.
+/// Beyond them there is no answer. A peer that needs one asks again.
 const MOST_QUESTIONS: usize = 64;
 const THREADS: usize = 4;
 

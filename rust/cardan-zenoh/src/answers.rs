@@ -12,7 +12,7 @@ use zenoh::sample::Sample;
 
 use crate::stamp::wall_now;
 
-/// What may wait to be read.
+/// The most that may wait to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     pub answers: usize,
@@ -61,7 +61,7 @@ fn size_of(sample: &Sample) -> usize {
     sample.key_expr().as_str().len() + sample.payload().len() + sample.attachment().map_or(0, |a| a.len())
 }
 
-/// The callback for Zenoh, and where its answers are read. What is not `wanted` takes no room; that is asked in Zenoh's
+/// The callback for Zenoh, and where its answers are read. An answer that is not `wanted` takes no room; that is asked in Zenoh's
 /// thread.
 pub fn answers(
     room: Room,

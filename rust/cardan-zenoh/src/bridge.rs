@@ -225,7 +225,7 @@ fn declare(topics: &Arc<Topics>, clocks: &Arc<Clocks>, found: &SyncSender<Change
     Ok((subscribers, queryables, node.transpose()?.into_iter().collect()))
 }
 
-/// What a token says, if a rule names it: others can declare tokens without end.
+/// A token's statement, if a rule names it: others can declare tokens without end.
 fn wanted(context: &Context, sample: &Sample) -> Option<Announced> {
     let one = announced(context.keys.form, sample.key_expr().as_str())?;
     let own = one.zid == context.zid || one.domain == context.domain;
@@ -398,7 +398,7 @@ fn find_topics(topics: &Arc<Topics>, stop: &AtomicBool) {
     }
 }
 
-/// What does not leave, because its access is 'owner'.
+/// Topics that do not leave, because their access is 'owner'.
 fn note_kept(context: &Context, kept: &[String]) {
     if kept.is_empty() {
         return context.forget_note("kept");
@@ -444,7 +444,7 @@ fn update(topics: &Topics, running: &mut BTreeMap<String, Local>, found: Found) 
             context.note("out", format!("at most {MOST_OUT} topics leave: name them in 'out'"));
             continue;
         }
-        // A publisher that comes again goes on with its topic's counts.
+        // A publisher that comes again continues with its topic's counts.
         let counts = all.get(&local.name).map(|old| old.counts.clone()).unwrap_or_default();
         let outgoing = Arc::new(Outgoing::new(local.clone(), rule.clone(), counts));
         let (own, carrying) = (context.clone(), outgoing.clone());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What others say of one topic that comes in. A name can be announced with several types, by mistake or by an enemy, and
+//! Others' statements about one topic that comes in. A name can be announced with several types, by mistake or by an enemy, and
 //! only one can be its type here. The first that works is; another one takes its place when it turns out not to work.
 use std::collections::HashSet;
 

@@ -31,7 +31,7 @@ struct Answer {
     streams: Vec<Told>,
 }
 
-/// What was sent last of one publisher.
+/// The last message of one publisher.
 #[derive(Debug, Serialize, Deserialize)]
 struct Told {
     topic: String,
@@ -97,7 +97,7 @@ impl Clocks {
         }
     }
 
-    /// Who does not answer for long has gone. Its next announcement adds it again.
+    /// A bridge that does not answer for long has gone. Its next announcement adds it again.
     fn count_silence(&self, zid: &str, answered: bool) {
         let mut peers = self.peers.lock().unwrap();
         let Some(peer) = peers.get_mut(zid) else { return };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all parts of the bridge share.
+//! The common state of all parts of the bridge.
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::Mutex;

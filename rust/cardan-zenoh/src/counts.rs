@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the bridge did with the messages of one topic in one direction.
+//! The bridge's counts of the messages of one topic in one direction.
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Mutex;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What strangers can say to this bridge, for fuzzers: functions of some bytes that return, whatever the bytes are, and panic
+//! The bridge's input from strangers, for fuzzers: functions of some bytes that return, whatever the bytes are, and panic
 //! where something does not hold that has to. scripts/fuzz.sh runs them under libFuzzer (fuzz/); the test here feeds them what
 //! is known.
 use std::collections::{BTreeMap, HashSet};
@@ -129,7 +129,7 @@ fn keys(data: &[u8]) {
     }
 }
 
-/// What leaves is announced so that another bridge reads the same.
+/// Outgoing topics are announced so that another bridge reads the same.
 fn comes_back(keys: Keys, one: &Announced) {
     let token = match keys.form {
         Form::Rmw => {

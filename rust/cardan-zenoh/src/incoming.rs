@@ -30,9 +30,9 @@ const USUAL_DEPTH: u32 = 10;
 const DEPTH_OF_LARGE: u32 = 2;
 const MOST_DEPTH: u32 = 64;
 const MOST_MEMORY: usize = 64 << 20;
-/// Elements may be larger in memory than on the wire. What a sender can make us commit is bounded all the same.
+/// Elements may be larger in memory than on the wire. The memory that a sender can make us commit is bounded all the same.
 const MOST_GROWTH: usize = 4;
-/// What publishers send to a late joiner may wait here.
+/// Messages of publishers to a late joiner may wait here.
 const MOST_HISTORY: usize = 1024;
 const ASK: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
@@ -77,7 +77,7 @@ pub struct Incoming {
 struct Worker<'a> {
     topic: &'a Incoming,
     context: &'a Context,
-    /// What it is carried as, and the key of its messages.
+    /// The type that it is carried as, and the key of its messages.
     one: &'a Announced,
     key: &'a str,
     definition: String,
@@ -215,7 +215,7 @@ impl Incoming {
             let Some(oldest) = queue.messages.pop_front() else { break };
             queue.bytes -= oldest.bytes.len();
             match &oldest.stamp {
-                // What has a number leaves a gap, and is counted there.
+                // A message with a number leaves a gap, and is counted there.
                 Some(stamp) => self.losses.lock().unwrap().dropped(stamp),
                 None => add(&self.counts.lost, 1),
             }
@@ -343,7 +343,7 @@ impl Worker<'_> {
         candidates.has_ended(self.one)
     }
 
-    /// Gets the last messages of the topic's publishers. What comes meanwhile waits in the queue, for a moment: somebody
+    /// Gets the last messages of the topic's publishers. Messages that come meanwhile wait in the queue, for a moment: somebody
     /// may be asked that never answers.
     fn catch_up(&mut self) {
         let (form, depth) = (self.context.keys.form, self.topic.depth.load(Relaxed));
@@ -443,7 +443,7 @@ impl Worker<'_> {
             return counts.refuse("a message names more networks that it came through than can be passed on");
         }
         let cdr = message.bytes.to_bytes();
-        // What came in fragments is joined first.
+        // Fragments are joined first.
         let copies = if matches!(cdr, Cow::Owned(_)) { 2 } else { 1 };
         let (rule, context, one, definition) = (&topic.rule, self.context, self.one, &self.definition);
         let make = |room: usize| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the program and its fuzzers share. Not for others: it changes as they need it.
+//! The common part of the program and its fuzzers. Not for others: it changes as they need it.
 pub mod again;
 pub mod announced;
 pub mod answering;

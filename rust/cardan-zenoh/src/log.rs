@@ -34,7 +34,7 @@ impl Limit {
     }
 }
 
-/// What others say can be of any length, and can steer a terminal.
+/// Text of others can be of any length, and can steer a terminal.
 fn printable(text: &str) -> String {
     text.trim_end().chars().take(MOST_LETTERS).map(|c| if c.is_control() { '?' } else { c }).collect()
 }

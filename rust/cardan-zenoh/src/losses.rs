@@ -99,7 +99,7 @@ impl Losses {
         }
     }
 
-    /// The sender says which number it sent last. What it said the time before, and has not arrived by now, is missing.
+    /// The sender says which number it sent last. Messages of the time before that have not arrived by now are missing.
     pub fn told(&mut self, publisher: u64, sequence: u64, thinned: u64) {
         let Some(stream) = self.streams.get_mut(&publisher) else {
             return;
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(losses.lost(), 5 + 99_900 - MOST_PUBLISHERS as u64);
     }
 
-    /// What a stranger's stamps say is added as far as a number reaches; in a debug build an overflow would panic.
+    /// A stranger's stamps are added as far as a number reaches; in a debug build an overflow would panic.
     #[test]
     fn invented_numbers_stop_at_the_largest() {
         let mut losses = Losses::default();

@@ -65,12 +65,12 @@ fn configuration(all: &Rules) -> Result<Config, String> {
         let all: Vec<String> = listen.iter().map(|one| with_patience(one)).collect();
         set("listen/endpoints", serde_json::json!(all).to_string())?;
     }
-    // What a message in fragments may take before a rule sees it; a little above its limit it is refused and counted. Who
+    // The memory of a message in fragments before a rule sees it; a little above its limit it is refused and counted. Who
     // listens passes the messages of others on, too.
     let passed_on = if listens || !own { Rule::default().max_bytes() } else { 0 };
     let most = all.inward.iter().map(Rule::max_bytes).max().unwrap_or(0).max(passed_on);
     for key in chosen {
-        // A stranger can open connections and say nothing: there is room for others beside them, soon again.
+        // A stranger can open connections and say nothing: there is room for others besides them, soon again.
         let value = match key {
             MESSAGE => 2 * most + OWN_MESSAGES,
             PENDING => MOST_SILENT,
@@ -122,7 +122,7 @@ fn run() -> Result<(), String> {
     };
     again.on_panic();
     let rules: Rules = serde_json::from_str(&line)
-        .map_err(|e| format!("these are no rules: {e} — start it by cardan bridge zenoh"))?;
+        .map_err(|e| format!("these are not rules: {e} — start it by cardan bridge zenoh"))?;
     cardan::stop_on_signals();
     std::thread::spawn(|| {
         let mut rest = std::io::stdin().lock();

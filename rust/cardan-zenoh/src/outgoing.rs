@@ -27,18 +27,18 @@ use crate::rules::{Congestion, Form, Pace, Rule};
 use crate::stamp::{number_of, steady_now, wall_now, Stamp};
 
 const LOOK: Duration = Duration::from_millis(200);
-/// Who comes back soon, as a tool that is called again, finds the subscription here open. A peer that comes and goes
+/// A peer that comes back soon, as a tool that is called again, finds the subscription here open. A peer that comes and goes
 /// without end costs the publisher no handshake each time.
 const LINGER: Duration = Duration::from_secs(2);
 /// Below this a copy is cheaper than a reference to the slot.
 const SMALL: usize = 4096;
 const MOST_PUBLISHERS: usize = 64;
-/// What a late joiner gets at most.
+/// The most that a late joiner gets.
 const MOST_HISTORY: usize = 64;
 /// ROS 2 keeps the last of them for late joiners, where they are on /tf_static.
 const TRANSFORMS: &str = "tf2_msgs/msg/TFMessage";
 
-/// What this computer says of a topic.
+/// This computer's statement about a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Local {
     pub name: String,
@@ -59,7 +59,7 @@ pub struct Outgoing {
     pub rule: Rule,
     pub beyond: String,
     pub counts: Arc<Counts>,
-    /// What was sent last of each publisher.
+    /// The last message of each publisher.
     pub sent: Mutex<HashMap<u64, Sent>>,
     stop: AtomicBool,
 }
@@ -307,7 +307,7 @@ impl Outgoing {
         }
     }
 
-    /// What was left out before this message: on purpose, as far as the rate wants it, else lost. Returns the former of
+    /// The messages that were left out before this one: on purpose, as far as the rate wants it, else lost. Returns the former of
     /// this publisher so far.
     fn count_gap(&self, sample: &Sample) -> u64 {
         let mut all = self.sent.lock().unwrap();
@@ -377,7 +377,7 @@ mod tests {
     use super::*;
     use cardan::{Publisher, PublisherOptions};
 
-    /// A sensor_msgs/msg/Image with one row of so many pixels.
+    /// A sensor_msgs/msg/Image with one row of this many pixels.
     fn image(pixels: u32) -> Vec<u8> {
         let mut cdr = vec![0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         for word in [1, 0, 1, pixels, 6] {

@@ -76,7 +76,7 @@ impl Watch {
     }
 }
 
-/// What is being sent now.
+/// The message that is being sent now.
 #[derive(Debug, Default)]
 pub struct Receivers {
     sending: Mutex<BTreeMap<u64, Instant>>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What rmw_zenoh, ROS 2's middleware over Zenoh, sends: keys, the liveliness tokens by which `ros2 topic list` knows
+//! The messages of rmw_zenoh, ROS 2's middleware over Zenoh: keys, the liveliness tokens by which `ros2 topic list` knows
 //! nodes and endpoints, and the attachment of each message.
 use sha2::{Digest, Sha256};
 use zenoh::bytes::Encoding;
@@ -18,7 +18,7 @@ const OUR_ENCLAVE: &str = "%cardan%";
 const MARK: &str = "cardan=";
 /// Zenoh's own limit; its library panics beyond it.
 const MOST_SCHEMA: usize = 255;
-/// Networks, as text, that the schema has room for beside the mark, the domain and a space.
+/// Networks, as text, that the schema has room for besides the mark, the domain and a space.
 pub const MOST_VIA: usize = MOST_SCHEMA - MARK.len() - 17;
 /// rmw_zenoh's own depth, which a token leaves out.
 const USUAL_DEPTH: u32 = 42;
@@ -106,7 +106,7 @@ fn mangled(name: &str) -> String {
     name.replace('/', &SLASH.to_string())
 }
 
-/// What a token says of a publisher. None: it is not a publisher's, or names what ROS 2 does not allow.
+/// A token's statement about a publisher. None: it is not a publisher's, or names what ROS 2 does not allow.
 pub fn announced(chunks: &[&str]) -> Option<Announced> {
     let [SPACE, _, zid, _, _, "MP", enclave, _, _, name, dds, hash, qos] = chunks else { return None };
     let name = name.replace(SLASH, "/");
@@ -124,7 +124,7 @@ pub fn announced(chunks: &[&str]) -> Option<Announced> {
     })
 }
 
-/// What of a quality of service matters here.
+/// The parts of a quality of service that matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Qos {
     pub reliable: bool,
@@ -183,7 +183,7 @@ pub fn gid(token: &str) -> [u8; 16] {
     xxhash_rust::xxh3::xxh3_128(token.as_bytes()).to_le_bytes()
 }
 
-/// What each message of rmw_zenoh carries.
+/// The attachment of each message of rmw_zenoh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
     pub sequence: i64,
@@ -224,7 +224,7 @@ pub fn encoding(domain: u64, via: &str) -> Result<Encoding, String> {
     Ok(Encoding::APPLICATION_CDR.with_schema(schema))
 }
 
-/// What a bridge of Cardan says there: its domain and those networks. None: it is not one.
+/// The statement of a bridge of Cardan there: its domain and those networks. None: it is not one.
 fn origin(encoding: &Encoding) -> Option<(u64, String)> {
     let schema = encoding.schema().filter(|s| s.len() <= MOST_SCHEMA)?;
     let text = std::str::from_utf8(schema.as_slice()).ok()?;

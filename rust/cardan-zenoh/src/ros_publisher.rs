@@ -50,7 +50,7 @@ impl Numbers {
     }
 }
 
-/// What goes along with a message.
+/// The data that goes along with a message.
 pub struct Mark {
     pub attachment: Vec<u8>,
     pub encoding: Encoding,

@@ -114,7 +114,7 @@ impl Priority {
     }
 }
 
-/// What happens when the network is slower than the publisher.
+/// The reaction to a network that is slower than the publisher.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Congestion {

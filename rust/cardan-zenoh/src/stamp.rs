@@ -2,7 +2,7 @@
 //! What Cardan's bridges attach to each message: where it comes from, its number and its times. Others ignore it.
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Little-endian, in this order, behind the mark: four bytes, six words of eight bytes, the networks as text.
+/// Little-endian, in this order, after the mark: four bytes, six words of eight bytes, the networks as text.
 const MARK: &[u8; 4] = b"CDN1";
 const FIXED: usize = 4 + 6 * 8;
 const MOST_VIA: usize = 512;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is carried, and what its carriers share.
+//! The topics that are carried, and the common part of their carriers.
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

@@ -3,7 +3,7 @@
 //! guard is a publisher's (`via`).
 use std::time::{Duration, Instant};
 
-/// Beside the one for what comes straight from the network here. Strangers can invent networks.
+/// In addition to the one for messages straight from the network here. Strangers can invent networks.
 pub const MOST: usize = 4;
 /// One that nobody used for so long makes room for another.
 const RESTS: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ impl<P> Ways<P> {
     }
 
     /// The publisher for messages that came this way, with room for this number of bytes; `make` makes one with room for
-    /// so many, at most `most` unless one message has more.
+    /// this many, at most `most` unless one message has more.
     pub fn find(
         &mut self,
         via: &str,

@@ -84,7 +84,7 @@ fn pointer(words: &Option<CString>) -> *const std::os::raw::c_char {
     words.as_ref().map_or(std::ptr::null(), |w| w.as_ptr())
 }
 
-/// What is published in a domain (empty: the usual one), as the JSON text that `cardan_topics_json()` describes.
+/// The publications of a domain (empty: the usual one), as the JSON text that `cardan_topics_json()` describes.
 /// Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped.
 pub fn topics_json(domain: &str) -> Result<String, Error> {
     let domain = c_option(domain)?;

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use crate::{c_option, c_text, ffi, pointer, Access, Error};
 
-/// What a publisher offers. `type_name` is required.
+/// The options of a publisher. `type_name` is required.
 #[derive(Debug, Clone, Default)]
 pub struct PublisherOptions<'a> {
     /// Empty: `$CARDAN_DOMAIN`, or "default".

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{c_option, c_text, ffi, pointer, Access, Error};
 
-/// What a subscriber wants. Empty texts and zeros are what the C interface chooses by itself.
+/// The options of a subscriber. The C interface chooses values for empty texts and zeros.
 #[derive(Debug, Clone, Default)]
 pub struct SubscriberOptions<'a> {
     /// Empty: `$CARDAN_DOMAIN`, or "default".

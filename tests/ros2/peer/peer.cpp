@@ -25,7 +25,7 @@ namespace {
 using sensor_msgs::msg::Image;
 using tf2_msgs::msg::TFMessage;
 
-/// What a verb keeps while the node spins.
+/// The data that a verb keeps while the node spins.
 struct Ends {
   rclcpp::SubscriptionBase::SharedPtr in;
   rclcpp::PublisherBase::SharedPtr out;

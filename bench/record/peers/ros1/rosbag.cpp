@@ -23,7 +23,7 @@ constexpr const char* kRosbagInstall =
     "libnodeletlib-dev, then build again";
 constexpr std::int64_t kRosbagLook = 200'000'000;
 
-// What `rosbag record` starts: directly, because Python's part of it is none of the recorder's cost.
+// The program that `rosbag record` starts: directly, because Python's part is not a cost of the recorder.
 std::string find_record() {
   for (const char* folder : {"/usr/lib/rosbag", "/opt/ros/noetic/lib/rosbag"})
     if (const std::string path = std::string(folder) + "/record"; ::access(path.c_str(), X_OK) == 0) return path;

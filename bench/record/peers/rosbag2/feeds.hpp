@@ -12,7 +12,7 @@
 
 namespace cardan::bench::rosbag2 {
 
-/// What a feed has done.
+/// The work of a feed.
 struct Fed {
   std::uint64_t made = 0;        ///< messages, where the feed makes them
   std::uint64_t dropped = 0;     ///< before the writer had them

@@ -25,7 +25,7 @@ constexpr const char* kConfiguration = R"(<CycloneDDS><Domain id="any">
 <MaxAutoParticipantIndex>100</MaxAutoParticipantIndex></Discovery>
 <Internal><SocketReceiveBufferSize max="64MiB"/></Internal></Domain></CycloneDDS>)";
 
-// What idlc makes of: struct Frame { sequence<octet> data; };
+// The output of idlc for: struct Frame { sequence<octet> data; };
 struct Frame {
   dds_sequence_t data;
 };

@@ -185,7 +185,7 @@ std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*
   return std::make_unique<Link>(area, sink);
 }
 
-/// The memory files that roles of this run read, also those that eCAL has made anew: a reader's event is named after
+/// The memory files that roles of this run read, also those that eCAL has made again: a reader's event is named after
 /// the file and the reader's process. An event that is older than the role was another process's of the same number.
 std::set<std::string> memory_files_of(const fs::path& run) {
   std::set<std::string> names;
@@ -205,7 +205,7 @@ std::set<std::string> memory_files_of(const fs::path& run) {
   return names;
 }
 
-/// What roles have left that were killed: memory files, and the events and locks that are named after them.
+/// The remains of roles that were killed: memory files, and the events and locks that are named after them.
 void remove_files_of(const fs::path& run) {
   const std::set<std::string> names = memory_files_of(run);
   std::error_code ignored;
@@ -216,7 +216,7 @@ void remove_files_of(const fs::path& run) {
   }
 }
 
-/// No program: it clears up behind the roles when the bench ends.
+/// No program: it clears up after the roles when the bench ends.
 std::shared_ptr<void> start_sweeper(const std::string& folder) {
   return {new fs::path(folder), [](const fs::path* run) {
             remove_files_of(*run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bench calls of eCAL 6.1, in words of our own: the wheel `eclipse-ecal` has the library, and no headers.
-// Only what other programs may call too is declared, with the names that the library exports. Its classes keep a
-// pointer to their parts; its configuration is only passed on, so that its layout does not matter here. What else
+// The functions of eCAL 6.1 that the bench calls, in words of our own: the wheel `eclipse-ecal` has the library, and no
+// headers. Only what other programs may call too is declared, with the names that the library exports. Its classes keep
+// a pointer to their parts; its configuration is only passed on, so that its layout does not matter here. What else
 // crosses the border are types of libstdc++, which the wheel has of the system.
 #pragma once
 
@@ -43,7 +43,7 @@ bool Finalize();
 const Publisher::Configuration& GetPublisherConfiguration();
 const Subscriber::Configuration& GetSubscriberConfiguration();
 
-/// What is sent is written by it, into memory that eCAL gives it while Send() runs.
+/// It writes the message, into memory that eCAL gives it while Send() runs.
 class CPayloadWriter {
  public:
   CPayloadWriter() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `iceoryx2`: slices with safe overflow and a buffer of two samples, filled and read in place. `block` waits in an
-// event listener that is notified after each send, `spin` polls. rust/iceoryx2 is the crate behind it.
+// event listener that is notified after each send, `spin` polls. rust/iceoryx2 is its crate.
 #include <memory>
 #include <string>
 

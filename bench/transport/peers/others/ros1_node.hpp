@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROS 1 behind an interface without its headers: they are C++17, and the bench is C++20.
+// ROS 1 through an interface without its headers: they are C++17, and the bench is C++20.
 #pragma once
 
 #include <cstddef>

@@ -185,7 +185,7 @@ export class Detail {
     if (this.#isPaused) return;
     this.#newest = message;
     this.#came(message.at);
-    // What came since the last picture is not drawn: the screen sets the pace.
+    // Messages since the last picture are not drawn: the screen sets the pace.
     if (first) requestAnimationFrame(() => this.#draw());
   }
   #draw() {

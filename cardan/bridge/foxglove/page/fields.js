@@ -38,7 +38,7 @@ export function numericFields(schema) {
   return all;
 }
 
-/** The number at a path; NaN: there is none (an empty list). */
+/** The number at a path; NaN: no number (an empty list). */
 export function valueAt(message, path) {
   let value = message;
   for (const step of path) {

@@ -32,7 +32,7 @@ export class Log {
   channels() {
     for (const { topic, schemaName } of this.session.channels.values()) {
       if (schemaName !== TYPE || this.#ends.has(topic)) continue;
-      // A definition may make anything of these fields; what is no text is refused here, not each time it is drawn.
+      // A definition may make anything of these fields; other values than texts are refused here, not each time it is drawn.
       const message = ({ at, value }) => (topic === RUN_LOG ? this.#ofRun(value) : this.add(at, Number(value.level), String(value.name), String(value.msg)));
       const end = this.session.subscribe(topic, { message, failed: (text) => this.add(Date.now(), 40, topic, text) });
       this.#ends.set(topic, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bridge sees of the domain, once a second: rates and the use of the processors from one look to the next.
+// The bridge's view of the domain, once a second: rates and the use of the processors from one look to the next.
 
 /** {publishers, rates: topic → {hz, bytes}, topics: topic → its card's figures, cpu: pid → percent, memory: pid → bytes,
     programs: pid → name, problems: texts}; `hz` is added to each publisher, `lost` to each subscriber. */

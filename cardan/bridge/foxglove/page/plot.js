@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of numbers over time, drawn by dygraphs. What they show is in the page's address.
+// Charts of numbers over time, drawn by dygraphs. Their contents are in the page's address.
 import { parseSchema } from "./cdr.js";
 import { numericFields, valueAt } from "./fields.js";
 import { hasLibrary, library } from "./library.js";

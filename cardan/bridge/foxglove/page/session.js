@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge's socket: channels, subscriptions that outlive a lost connection, and parameters. What a peer says is data:
+// The bridge's socket: channels, subscriptions that outlive a lost connection, and parameters. A peer's messages are data:
 // it never becomes HTML or code.
 import { decode, parseSchema } from "./cdr.js";
 import { named } from "./names.js";

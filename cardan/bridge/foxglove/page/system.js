@@ -73,7 +73,7 @@ export class System {
   }
 
   #showParameters(parameters) {
-    $("parameter-note").textContent = !parameters.length ? "There are none." : this.#may ? "" : "They are shown only. `cardan view --set-parameters` lets this page change them.";
+    $("parameter-note").textContent = !parameters.length ? "The system has no parameters." : this.#may ? "" : "They are shown only. `cardan view --set-parameters` lets this page change them.";
     const form = JSON.stringify([this.#may, parameters.map((p) => [p.name, p.fixed, typeof p.value])]);
     if (form !== this.#form) this.#makeRows(parameters);
     this.#form = form;

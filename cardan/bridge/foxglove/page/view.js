@@ -83,7 +83,7 @@ function choose(topic) {
   keepPlace();
   if ($("detail").getBoundingClientRect().top < 0) $("detail").scrollIntoView({ block: "start" });
 }
-/** Beside a message there is less room for cards. */
+/** Next to a message there is less room for cards. */
 function showDetail() {
   $("topics").classList.toggle("with-detail", detail.topic !== null);
   topics.show();

@@ -9,7 +9,7 @@
 #include "cardan/base/error.hpp"
 #include "cardan/types/message.hpp"
 
-// What a conversion between a Cardan message and its ROS message consists of. The conversions of the standard messages
+// The parts of a conversion between a Cardan message and its ROS message. The conversions of the standard messages
 // are in convert/*.hpp, one header for each ROS package.
 
 namespace cardan::ros {

@@ -92,8 +92,8 @@ class TypedWaitable final : public SubscriptionWaitable {
 /// - `const T&`: the same, valid until the callback returns;
 /// - `const sensor_msgs::msg::Image&` or whatever ROS message belongs to T: a copy, for code that stays as it is.
 ///
-/// What a callback throws leaves `spin()`, as with rclcpp's own subscriptions. The subscription can be moved. It may
-/// outlive its node. Its destructor waits for a callback that runs on another thread: afterwards none runs, and the
+/// An exception of a callback leaves `spin()`, as with rclcpp's own subscriptions. The subscription can be moved. It
+/// may outlive its node. Its destructor waits for a callback that runs on another thread: afterwards none runs, and the
 /// shared memory, the samples and the callback are released, whatever the executor still refers to.
 /// Thread safety: one thread at a time, except the counters. Set-up allocates and blocks for about 1 ms.
 template <Message T>

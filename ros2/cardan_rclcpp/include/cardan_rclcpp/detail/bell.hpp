@@ -15,7 +15,7 @@
 
 namespace cardan::ros::detail {
 
-/// What wakes the executor of one subscription. The bell's thread shares it, so it may outlive the subscription.
+/// The waker of the executor of one subscription. The bell's thread shares it, so it may outlive the subscription.
 /// Thread safety: any thread. Never blocks for long.
 class Ring {
  public:

@@ -48,7 +48,7 @@ struct NodeParts {
   [[nodiscard]] std::string resolve(const char* topic) const { return topics->resolve_topic_name(topic); }
 };
 
-/// What an executor sees of a subscription: ready when its ring is due. Independent of the message type.
+/// A subscription as an executor sees it: ready when its ring is due. Independent of the message type.
 /// Thread safety: as rclcpp::Waitable; `end` from any thread.
 class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_from_this<SubscriptionWaitable> {
  public:
@@ -57,7 +57,7 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   SubscriptionWaitable& operator=(const SubscriptionWaitable&) = delete;
 
   /// Waits until no callback runs on another thread, and lets no further one begin. Then lets the subscriber, its
-  /// samples and the callback go. What is left is never ready: executors keep it until they next look at their nodes.
+  /// samples and the callback go. The rest is never ready: executors keep it until they next look at their nodes.
   void end() noexcept;
   /// How often a sample could not be taken because the application held as many as `holds` announces.
   [[nodiscard]] std::uint64_t held_up() const noexcept { return held_up_.load(std::memory_order_relaxed); }
@@ -99,8 +99,8 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   void stop_listening() noexcept;
 
  private:
-  /// What an executor has between take_data() and the end of execute(). An executor that is cancelled drops it without
-  /// execute(): then the sample goes back, and the next executor gets it.
+  /// The data of an executor between take_data() and the end of execute(). An executor that is cancelled drops it
+  /// without execute(): then the sample goes back, and the next executor gets it.
   struct Taken {
     std::weak_ptr<SubscriptionWaitable> from;
     std::shared_ptr<void> box;  // protected by `take_`

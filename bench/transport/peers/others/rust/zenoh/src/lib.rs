@@ -180,7 +180,7 @@ pub extern "C" fn cardan_bench_zenoh_writers(reader: &Reader) -> usize {
     reader.session.info().peers_zid().wait().count()
 }
 
-/// Null: there is no memory.
+/// Null: no memory.
 #[no_mangle]
 pub extern "C" fn cardan_bench_zenoh_loan(writer: &mut Writer) -> *mut u64 {
     let bytes = writer.words * 8;

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds wording that CONTRIBUTING.md's section "Words" rules out, in what users read: pages, help and error texts, schemas,
+public headers and the Python package. Prints each place with the better word; part of the test `documents`.
+"""
+import glob
+import re
+import sys
+
+NOT_A_PLACE = r"(?! (?:a|an|its|the|this)\b)"
+AT_A_START = r"(?:^|[.:;] |/// |// |\"\"\"|\| |- )"
+NO_QUESTION = r"(?=[^?]*$)"
+RULES = [
+    (r"\b[Aa]new\b", "again; rebuild, reopen …"),
+    (r"\b[Bb]eside\b", "next to (a place); in addition to; during, with"),
+    (r"\b[Bb]ehind (?:damage|it|them|these|this|which)\b", "after; through (a link)"),
+    (r"\bstands? (?:above|alone|before|behind|below|between|in|over|there)\b", "is, comes, precedes, follows"),
+    (r"\b(?:go|goes|going|went) on\b" + NOT_A_PLACE, "continues"),
+    (r"\b[Ss]o many\b", "this many, as many"),
+    (r"\b[Aa]n own\b", "its own, your own, a separate"),
+    (r"(?<![Tt]here )\b(?:is|are|was|were) none\b", "is not one; is missing, is unknown"),
+    (r"(?<![Tt]here )(?<!why )\b(?:is|are|was|were) no (?!better|faster|less|longer|more|slower|worse)[a-z]", "is not a"),
+    (r"\b(?:is|are) named (?:and (?:counted|left)|with (?:its|the|their) reason)", "is reported"),
+    (r"\b(?:lost|made|makes|tore) and (?:lost|tore) no\b", "no … was lost or torn"),
+    (AT_A_START + r"What [a-z']+ " + NO_QUESTION, "a noun as the subject: messages that …, the result of …"),
+    (AT_A_START + r"Who [a-z']+ " + NO_QUESTION, "a noun as the subject: a process that …, users that …"),
+]
+RULES = [(re.compile(pattern), better) for pattern, better in RULES]
+
+
+def files(*patterns):
+    found = {path for pattern in patterns for path in glob.glob(pattern, recursive=True)}
+    return sorted(path for path in found if "_test." not in path and "/target/" not in path)
+
+
+def pages():
+    """Lines without headings, which may ask, and without the section that shows the wrong words."""
+    for path in files("*.md", "docs/**/*.md"):
+        words = False
+        for number, line in enumerate(open(path, encoding="utf-8"), 1):
+            if line.startswith("#"):
+                words = line.startswith("## Words")
+            elif not words:
+                yield path, number, line
+
+
+def whole():
+    headers = [line.split()[1] for line in open("cmake/installed_headers.txt", encoding="utf-8") if not line.startswith("#")]
+    for path in [*headers, *files("cardan/**/*.schema.json", "python/cardan/*.py*", "rust/cardan/src/*.rs")]:
+        for number, line in enumerate(open(path, encoding="utf-8"), 1):
+            yield path, number, line
+
+
+def texts():
+    """String literals of programs and libraries, as one text where several follow each other."""
+    literal = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
+    for path in files(*[f"{room}/**/*.{kind}" for room in ("apps", "cardan", "demo", "python/src") for kind in ("cpp", "hpp", "js")],
+                      "bench/main.cpp", "rust/cardan-zenoh/src/*.rs"):
+        text = re.sub(r"^\s*//.*$|(?<=[\s;]) // .*$", "", open(path, encoding="utf-8").read(), flags=re.M)
+        for found in literal.finditer(text):
+            number = text.count("\n", 0, found.start()) + 1
+            yield path, number, re.sub(r'"\s*"', "", found.group())[1:-1]
+        for found in re.finditer(r'R"(\w*)\((.*?)\)\1"', text, flags=re.S):  # examples of the help
+            for number, line in enumerate(found.group(2).split("\n"), text.count("\n", 0, found.start()) + 1):
+                yield path, number, line
+
+
+wrong = []
+for path, number, line in [*pages(), *whole(), *texts()]:
+    for pattern, better in RULES:
+        for found in pattern.finditer(line.rstrip("\n")):
+            wrong.append(f"{path}:{number}: '{found.group().strip()}' — {better}")
+print("\n".join(dict.fromkeys(wrong)) if wrong else "no wording that CONTRIBUTING.md rules out")
+sys.exit(bool(wrong))
