@@ -104,13 +104,12 @@ apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
 apps/{main}:
 bench/{exit_code,pin,temporary_folder}:
 bench/results:
-bench/results/page: bench/results
-bench/results/all: bench/results bench/results/page
+bench/results/all: bench/results
 bench/transport bench/transport/peers/{peer}: bench bench/results
 bench: bench/transport
 bench/transport/peers: bench/results bench/transport
 bench/transport/peers/others: bench bench/transport bench/transport/peers
-bench/results/{commands}: bench/results/page bench/results/all bench/transport bench/transport/peers
+bench/results/{commands}: bench/results/all bench/transport bench/transport/peers
 bench/bridge: bench bench/results bench/transport
 bench/bridge/v2x: bench bench/results bench/transport bench/bridge
 bench/bridge/fastdds: bench bench/bridge/v2x
