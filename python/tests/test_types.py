@@ -107,16 +107,16 @@ def test_a_failed_publish_leaves_no_loan_out(topic: str) -> None:
 @pytest.mark.parametrize(
     ("annotation", "says"),
     [
-        (Any, "no type of a message"),
-        (Optional[int], "no type of a message"),
-        (dict[str, int], "no type of a message"),
+        (Any, "not a type that a message can have"),
+        (Optional[int], "not a type that a message can have"),
+        (dict[str, int], "not a type that a message can have"),
         (list[list[int]], "lists of lists"),
-        (complex, "no type of a message"),
-        (object, "no type of a message"),
-        (npt.NDArray[np.complex128], "no type of a message"),
+        (complex, "not a type that a message can have"),
+        (object, "not a type that a message can have"),
+        (npt.NDArray[np.complex128], "not a type that a message can have"),
         (Annotated[int, cardan.Length(3)], "Length"),
         ("Nowhere", "cannot be resolved"),
-        (typing.Callable[[], int], "no type of a message"),
+        (typing.Callable[[], int], "not a type that a message can have"),
     ],
 )
 def test_annotations_that_no_message_has(annotation: Any, says: str) -> None:
@@ -157,7 +157,7 @@ def test_a_definition_keeps_its_own_types() -> None:
 def test_names_that_no_message_has() -> None:
     with pytest.raises(TypeError, match="dataclass"):
         cardan.message("my_msgs/msg/Plain")(int)
-    with pytest.raises(TypeError, match="no message"):
+    with pytest.raises(TypeError, match="not a message"):
         cardan.Topic("/x", dataclass(type("Bare", (), {"__annotations__": {"x": int}})))
     for text in ("int32", "nonsense x", "Unknown y", "int32[-1] z", "x" * 2_000_000):
         with pytest.raises(cardan.Error):
