@@ -24,6 +24,7 @@
 #include "apps/record/record_events.hpp"
 #include "apps/record/record_trigger.hpp"
 #include "apps/record/record_view.hpp"
+#include "apps/record/recording_display.hpp"
 #include "apps/terminal/keys.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/base/error.hpp"
@@ -221,12 +222,6 @@ int send_order_to_recorders(const RecordOptions& o) {
   return kFailed;
 }
 
-std::string topics_text(const RecorderReport& report) {
-  std::size_t attached = 0;
-  for (const record::TopicReport& topic : report.topics) attached += topic.type.empty() ? 0U : 1U;
-  return attached == 1 ? "1 topic" : fmt::format("{} topics", attached);
-}
-
 void warn_of_clock(const RecorderReport& report) {
   for (const record::ClockStep& step : report.clock_steps)
     warn(fmt::format(
@@ -270,64 +265,39 @@ void end(Recorder& recorder) {
   ended.get();
 }
 
-int record_topics(const RecordOptions& o) {
-  const record::RecorderOptions options = recorder_options(o);
-  if (!o.in.empty() && o.last > 0)
-    return record_events({.recorder = options,
-                          .folder = o.in,
-                          .name = o.as,
-                          .on = o.on,
-                          .after = duration_of(o.after > 0 ? o.after : kUsualAfter),
-                          .seconds = o.seconds,
-                          .json = o.json,
-                          .ready_fd = o.ready_fd});
+void listen_to_signals() {
   stop_on_signals();
   stop_on_hang_up();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGUSR1, [](int) { split_asked = 1; });
   std::signal(SIGUSR2, [](int) { pause_asked = 1; });
   listen_to_trigger_signal();
-  const bool live = stdout_is_terminal() && !o.no_view && !o.json;
-  Recorder recorder(options);
-  tell_launcher(o.ready_fd, "ready");
-  RecorderReport last = recorder.report();
-  LiveBlock block;
-  const auto above = [&](const std::string& text) { return live ? block.draw(text, {}, terminal_size()) : text; };
-  if (!o.json) emit(above(fmt::format("recording into {}: {}\n", printable(last.file), last.mode)));
-  if (!o.json)
-    emit(above(fmt::format("ready after {:.2f} s: {} attached; later losses are counted\n",
-                           static_cast<double>(last.ready_ns) / 1e9, topics_text(last))));
+}
+
+/// Until the end is asked for, or the recorder ends by itself, or its time is over.
+void follow_orders(const RecordOptions& o, Recorder& recorder, RecordingDisplay& display) {
   const auto begun = std::chrono::steady_clock::now();
-  auto shown = begun;
-  bool quiet = !live && !o.json;  // without a table, nothing says yet why no message comes
-  {
-    Orders orders(o);
-    while (!stopping() && !recorder.ended() &&
-           (o.seconds <= 0 || std::chrono::steady_clock::now() - begun < duration_of(o.seconds))) {
-      orders.follow(recorder);
-      if (quiet && std::chrono::steady_clock::now() - begun >= std::chrono::seconds(2)) {
-        quiet = false;
-        if (recorder.report().topics.empty())
-          warn("waiting: no topic that matches is published yet — cardan topic list shows the topics");
-      }
-      if (!live || std::chrono::steady_clock::now() - shown < std::chrono::seconds(1)) continue;
-      shown = std::chrono::steady_clock::now();
-      const RecorderReport now = recorder.report();
-      const Room size = terminal_size();
-      const Room room{size.columns, std::max<std::size_t>(size.rows, 4) - 1};
-      if (!emit(block.draw({}, record_lines(now, last, room), size))) break;
-      last = now;
-    }
+  const auto has_time = [&] {
+    return o.seconds <= 0 || std::chrono::steady_clock::now() - begun < duration_of(o.seconds);
+  };
+  Orders orders(o);
+  while (!stopping() && !recorder.ended() && has_time()) {
+    orders.follow(recorder);
+    if (!display.refresh()) return;
   }
-  end(recorder);
-  const RecorderReport report = recorder.report();
-  if (o.json) {
-    if (!emit(json_lines(record_json(report)))) return kFailed;
-  } else {
-    emit(above(record_table(report, {})));
-    if (o.explain) emit(record::to_text(report.schedule));
-    for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
-  }
+}
+
+/// False: the JSON could not be written.
+bool show_result(const RecordOptions& o, const RecorderReport& report, RecordingDisplay& display) {
+  if (o.json) return emit(json_lines(record_json(report)));
+  emit(display.above(record_table(report, {})));
+  if (o.explain) emit(record::to_text(report.schedule));
+  for (const std::string& file : report.files) emit(fmt::format("{}\n", printable(file)));
+  return true;
+}
+
+/// Says what is missing. The exit code.
+int judge(const RecordOptions& o, const RecorderReport& report) {
   warn_of_clock(report);
   if (report.refused != 0)
     warn(fmt::format("{} publication{} of named topics {} not recorded: they belong to another user — see --access",
@@ -345,6 +315,28 @@ int record_topics(const RecordOptions& o) {
   const bool all_there = warn_of_missing(report);
   // For `cardan run` only 0 is an end in order.
   return o.ready_fd < 0 && (report.lost != 0 || report.no_clock || !all_there) ? kLoss : kOk;
+}
+
+int record_topics(const RecordOptions& o) {
+  const record::RecorderOptions options = recorder_options(o);
+  if (!o.in.empty() && o.last > 0)
+    return record_events({.recorder = options,
+                          .folder = o.in,
+                          .name = o.as,
+                          .on = o.on,
+                          .after = duration_of(o.after > 0 ? o.after : kUsualAfter),
+                          .seconds = o.seconds,
+                          .json = o.json,
+                          .ready_fd = o.ready_fd});
+  listen_to_signals();
+  Recorder recorder(options);
+  tell_launcher(o.ready_fd, "ready");
+  RecordingDisplay display(recorder, {.json = o.json, .table = !o.no_view});
+  display.show_beginning();
+  follow_orders(o, recorder, display);
+  end(recorder);
+  const RecorderReport report = recorder.report();
+  return show_result(o, report, display) ? judge(o, report) : kFailed;
 }
 
 }  // namespace

@@ -51,6 +51,12 @@ std::uint64_t lost_in(const host::CallbackReport& callback) {
   return callback.kind == host::CallbackReport::Kind::Timer ? callback.overruns : lost_of(callback);
 }
 
+/// What came since the report that had `before`; all of it, if the callback was not there.
+host::CallbackReport since(const host::CallbackReport& now, const std::vector<host::CallbackReport>& before) {
+  const auto same = std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.name == now.name; });
+  return same == before.end() ? now : apps::less(now, *same);
+}
+
 }  // namespace
 
 Writer Collector::measure(const PublisherReport& now, double seconds) const {
@@ -138,9 +144,7 @@ void Collector::add_callbacks(Figures& into) {
     });
     for (const host::CallbackReport& x : c.callbacks) {
       CallbackFigures figures{.component = c.name, .process = c.process, .pid = c.pid, .counts = x};
-      if (old != components_.end())
-        for (const host::CallbackReport& y : old->callbacks)
-          if (y.name == x.name) figures.counts = apps::less(x, y);
+      if (old != components_.end()) figures.counts = since(x, old->callbacks);
       const auto before = lost_of_callbacks_.find({c.name, x.name});
       auto& all = lost[{c.name, x.name}];
       if (before != lost_of_callbacks_.end()) all = before->second;

@@ -175,6 +175,21 @@ std::optional<StartFigures> measure_start(const std::function<bool()>& stopped, 
   return figures;
 }
 
+namespace {
+/// What the processes without the victim got from each other.
+void count_between_others(const std::string& domain, CrashFigures& figures) {
+  host::ControlClient client({.domain = domain});
+  for (const host::ComponentReport& component : client.components().components) {
+    if (component.name == "victim") continue;
+    for (const host::CallbackReport& callback : component.callbacks) {
+      if (callback.topic.empty() || callback.topic == "/bench/found") continue;
+      figures.between_others += callback.calls;
+      figures.lost += callback.missed + callback.queue_full + callback.kept;
+    }
+  }
+}
+}  // namespace
+
 std::optional<CrashFigures> measure_crash(int crashes, const std::function<bool()>& stopped, const Tell& tell) {
   constexpr std::int64_t kFrame = 1 << 20;
   Json processes;
@@ -220,13 +235,7 @@ std::optional<CrashFigures> measure_crash(int crashes, const std::function<bool(
       killed = steady_now();
       ::kill(victim->pid, SIGKILL);
     } else if (now >= next) {
-      host::ControlClient client({.domain = system.domain()});
-      for (const host::ComponentReport& component : client.components().components)
-        for (const host::CallbackReport& callback : component.callbacks) {
-          if (component.name == "victim" || callback.topic.empty() || callback.topic == "/bench/found") continue;
-          figures.between_others += callback.calls;
-          figures.lost += callback.missed + callback.queue_full + callback.kept;
-        }
+      count_between_others(system.domain(), figures);
       done = true;
       supervisor.stop();
     }

@@ -30,6 +30,13 @@ struct There {
   std::set<std::string> names{}, topics{};
 };
 
+void add_topics(const Node& component, std::set<std::string>& names) {
+  const Node* const topics = component.find("topics");
+  if (topics == nullptr) return;
+  for (const Member& topic : topics->members)
+    if (topic.value.kind == Is::Text) names.insert(topic.value.text);
+}
+
 There there_in(const Node& root) {
   There there;
   const Node* const processes = root.find("processes");
@@ -40,9 +47,7 @@ There there_in(const Node& root) {
     if (components == nullptr) continue;
     for (const Member& component : components->members) {
       there.names.insert(component.name);
-      if (const Node* const topics = component.value.find("topics"))
-        for (const Member& topic : topics->members)
-          if (topic.value.kind == Is::Text) there.topics.insert(topic.value.text);
+      add_topics(component.value, there.topics);
     }
   }
   return there;

@@ -51,12 +51,17 @@ class Renaming {
         if (!links_.naming.prefix.empty() || !links_.naming.links.empty()) chain.push_back(links_.naming);
         component.name = inside(component.name);
         if (!chain.empty()) namings.insert_or_assign(component.name, std::move(chain));
-        if (Node* const topics = find_part(component.value, "topics"))
-          for (Member& topic : topics->members)
-            if (topic.value.kind == Is::Text) topic.value.text = outside(topic.value.text);
+        topics(component.value);
       }
     }
     part.namings = std::move(namings);
+  }
+
+  void topics(Node& component) const {
+    Node* const topics = find_part(component, "topics");
+    if (topics == nullptr) return;
+    for (Member& topic : topics->members)
+      if (topic.value.kind == Is::Text) topic.value.text = outside(topic.value.text);
   }
 
   /// Patterns as "*" mean every topic, whatever its namespace.

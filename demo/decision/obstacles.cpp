@@ -132,22 +132,22 @@ void ObstacleFinder::emit() {
 }
 
 void ObstacleFinder::cluster() {
+  const auto add_neighbours = [this](std::size_t cx, std::size_t cy) {
+    for (std::size_t y = cy > 0 ? cy - 1 : 0; y <= std::min(cy + 1, kCellsY - 1); ++y) {
+      for (std::size_t x = cx > 0 ? cx - 1 : 0; x <= std::min(cx + 1, kCellsX - 1); ++x) {
+        Cell& neighbour = cells_[y * kCellsX + x];
+        if (neighbour.points == 0 || neighbour.seen) continue;
+        neighbour.seen = true;
+        members_.push_back(static_cast<std::uint32_t>(y * kCellsX + x));
+      }
+    }
+  };
   for (const std::uint32_t first : used_) {
     if (cells_[first].seen) continue;
     members_.assign(1, first);
     cells_[first].seen = true;
-    for (std::size_t next = 0; next < members_.size(); ++next) {
-      const std::size_t cx = members_[next] % kCellsX;
-      const std::size_t cy = members_[next] / kCellsX;
-      for (std::size_t y = cy > 0 ? cy - 1 : 0; y <= std::min(cy + 1, kCellsY - 1); ++y) {
-        for (std::size_t x = cx > 0 ? cx - 1 : 0; x <= std::min(cx + 1, kCellsX - 1); ++x) {
-          Cell& neighbour = cells_[y * kCellsX + x];
-          if (neighbour.points == 0 || neighbour.seen) continue;
-          neighbour.seen = true;
-          members_.push_back(static_cast<std::uint32_t>(y * kCellsX + x));
-        }
-      }
-    }
+    for (std::size_t next = 0; next < members_.size(); ++next)
+      add_neighbours(members_[next] % kCellsX, members_[next] / kCellsX);
     emit();
   }
 }

@@ -74,14 +74,15 @@ constexpr std::array<Letter, 8> kLetters = {{
 }};
 
 void Canvas::text(int x, int y, int scale, std::string_view words, Colour c) {
+  const auto draw = [&](const Letter& l) {
+    for (int row = 0; row < 7; ++row)
+      for (int column = 0; column < 5; ++column)
+        if ((l.rows[static_cast<std::size_t>(row)] >> (4 - column)) & 1)
+          box(x + column * scale, y + row * scale, scale, scale, c);
+  };
   for (const char letter : words) {
-    for (const Letter& l : kLetters) {
-      if (l.letter != letter) continue;
-      for (int row = 0; row < 7; ++row)
-        for (int column = 0; column < 5; ++column)
-          if ((l.rows[static_cast<std::size_t>(row)] >> (4 - column)) & 1)
-            box(x + column * scale, y + row * scale, scale, scale, c);
-    }
+    for (const Letter& l : kLetters)
+      if (l.letter == letter) draw(l);
     x += 6 * scale;
   }
 }

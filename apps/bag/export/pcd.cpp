@@ -28,6 +28,14 @@ struct Run {
   std::uint32_t number;  ///< bytes of each number in it
 };
 
+/// Returns the place after it.
+std::byte* copy_run(const std::byte* point, const Run& run, bool is_bigendian, std::byte* to) {
+  std::byte* const end = std::copy_n(point + run.offset, run.bytes, to);
+  if (is_bigendian)
+    for (std::byte* number = to; number < end; number += run.number) std::reverse(number, number + run.number);
+  return end;
+}
+
 /// The text that a line of the header may have: names come from a file.
 std::string plain_name(std::string_view name) {
   std::string out(name.substr(0, 64));
@@ -92,12 +100,7 @@ std::string pcd_of(const CloudView& cloud, std::vector<std::byte>& out) {
   for (std::uint64_t y = 0; points != 0 && y < cloud.height; ++y) {
     const std::byte* point = cloud.data.data() + y * cloud.row_step;
     for (std::uint64_t x = 0; x < cloud.width; ++x, point += cloud.point_step)
-      for (const Run& run : runs) {
-        std::byte* const begin = to;
-        to = std::copy_n(point + run.offset, run.bytes, to);
-        if (cloud.is_bigendian)
-          for (std::byte* number = begin; number < to; number += run.number) std::reverse(number, number + run.number);
-      }
+      for (const Run& run : runs) to = copy_run(point, run, cloud.is_bigendian, to);
   }
   return {};
 }

@@ -115,6 +115,17 @@ bool Child::has_gone() noexcept {
   return true;
 }
 
+void Child::listen_to_end(std::vector<std::string>& last) noexcept {
+  try {
+    if (ended_)
+      std::this_thread::sleep_for(5ms);
+    else
+      for (std::string& line : lines(50ms)) last.push_back(std::move(line));
+  } catch (const std::exception&) {
+    ended_ = true;
+  }
+}
+
 std::vector<std::string> Child::end() noexcept {
   std::vector<std::string> last;
   in_ = Fd();
@@ -122,14 +133,7 @@ std::vector<std::string> Child::end() noexcept {
     if (pid_ >= 0 && signal != 0) (void)::kill(pid_, signal);
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (pid_ >= 0 && std::chrono::steady_clock::now() < end) {
-      try {
-        if (ended_)
-          std::this_thread::sleep_for(5ms);
-        else
-          for (std::string& line : lines(50ms)) last.push_back(std::move(line));
-      } catch (const std::exception&) {
-        ended_ = true;
-      }
+      listen_to_end(last);
       if (ended_ || signal == SIGKILL) (void)has_gone();
     }
   }

@@ -36,6 +36,8 @@ class Child {
 
  private:
   bool has_gone() noexcept;
+  /// For a moment.
+  void listen_to_end(std::vector<std::string>& last) noexcept;
 
   pid_t pid_ = -1;
   int code_ = -1;

@@ -214,6 +214,10 @@ void refuse_unsound(const Plan& plan) {
       throw Error(ErrorCode::InvalidArgument, "the plan has a number that is infinite, or not a number",
                   "make it with `cardan run --apply FILE`");
   };
+  const auto all_finite = [&](const config::Value& value) {
+    for (const config::Value& one : config::elements_of(value))
+      if (const auto* const number = std::get_if<double>(&one)) finite(*number);
+  };
   const config::Configuration& c = plan.configuration;
   name("a system", c.name, config::Format::Name);
   name("a domain", c.domain, config::Format::Domain);
@@ -240,9 +244,7 @@ void refuse_unsound(const Plan& plan) {
     for (const Component& component : process.components) {
       name("a component", component.name, config::Format::Name);
       once(components, "components", component.name);
-      for (const auto& [parameter, value] : component.parameters)
-        for (const config::Value& one : config::elements_of(value))
-          if (const auto* const number = std::get_if<double>(&one)) finite(*number);
+      for (const auto& [parameter, value] : component.parameters) all_finite(value);
       if (component.cycle) finite(component.cycle->weight);
     }
   }
