@@ -32,7 +32,8 @@ struct SimulationOptions {
   std::function<void(const std::string& component)> on_begin{};
   /// Called with true after all components are declared and before they run, and with false before they are withdrawn.
   std::function<void(bool declared)> on_change{};
-  /// Asked before each callback and each step of the clock: true returns from run() and run_until() with the rest undone.
+  /// Asked before each callback and each step of the clock: true returns from run() and run_until() with the rest
+  /// undone.
   std::function<bool()> ended{};
 };
 
