@@ -65,7 +65,7 @@ class Follow : public cardan::test::OwnRunDirectory {
   /// Publishes in a steady rhythm until a publication right after one does not ring: the subscriber is not armed.
   /// Leaves that publication in the queue.
   bool reach_quiet() {
-    for (int tries = 0; tries < 60; ++tries) {
+    for (int tries = 0; tries < 400; ++tries) {  // this computer may be busy
       beat(25);
       while (readable(0)) take_all();
       publish();
@@ -223,11 +223,14 @@ TEST_F(Follow, AnotherPublisherRingsUntilItsRhythmIsKnown) {
   };
   constexpr std::uint64_t kFew = 20;  // each late beat rings, and each of the 100 without a rhythm
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  for (int tries = 0; tries < 20 && least > kFew; ++tries) {  // this computer may be busy
+  int in_time = 0;  // tries in which this computer kept the rhythm: a busy one rings for each late beat
+  for (int tries = 0; tries < 100 && in_time < 20 && least > kFew; ++tries) {
     const std::uint64_t before = wakes();
+    bool is_late = false;
     auto next = std::chrono::steady_clock::now();
     for (int i = 0; i < 50; ++i) {
       std::this_thread::sleep_until(next += kPeriod);
+      is_late = is_late || std::chrono::steady_clock::now() > next + kPeriod / 4;
       for (auto* out : {&out_, &other}) {
         auto beat = out->loan();
         ASSERT_TRUE(out->publish(std::move(beat)));
@@ -236,7 +239,9 @@ TEST_F(Follow, AnotherPublisherRingsUntilItsRhythmIsKnown) {
       }
     }
     least = std::min(least, wakes() - before);
+    in_time += is_late ? 0 : 1;
   }
+  if (least > kFew && in_time == 0) GTEST_SKIP() << "the computer is too busy for a rhythm";
   EXPECT_LE(least, kFew) << "rings for 100 publications of two publishers";
 }
 
