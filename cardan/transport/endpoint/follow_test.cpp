@@ -223,7 +223,9 @@ TEST_F(Follow, AnotherPublisherRingsUntilItsRhythmIsKnown) {
   };
   constexpr std::uint64_t kFew = 20;  // each late beat rings, and each of the 100 without a rhythm
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  int in_time = 0;  // tries in which this computer kept the rhythm: a busy one rings for each late beat
+  // Tries in which this computer kept the rhythm, after one that taught it: a busy one rings for each late beat.
+  int in_time = 0;
+  bool taught = false;
   for (int tries = 0; tries < 100 && in_time < 20 && least > kFew; ++tries) {
     const std::uint64_t before = wakes();
     bool is_late = false;
@@ -239,7 +241,8 @@ TEST_F(Follow, AnotherPublisherRingsUntilItsRhythmIsKnown) {
       }
     }
     least = std::min(least, wakes() - before);
-    in_time += is_late ? 0 : 1;
+    in_time += taught && !is_late ? 1 : 0;
+    taught = !is_late;
   }
   if (least > kFew && in_time == 0) GTEST_SKIP() << "the computer is too busy for a rhythm";
   EXPECT_LE(least, kFew) << "rings for 100 publications of two publishers";
