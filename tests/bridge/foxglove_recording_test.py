@@ -148,8 +148,8 @@ class Recordings(FoxgloveCase):
         self.assertEqual(watcher.status, PAUSED)
         watcher.control(False, seek=3_050_000_000)
         self.assertEqual((watcher.status, watcher.at, watcher.sought), (PAUSED, BEGIN + 3_050_000_000, True))
-        self.assertEqual(watcher.until(lambda got: got and got[0] == 2), (2, 0, 7), "what was published once is there")
-        self.assertEqual(watcher.until(lambda got: got and got[0] == 1), (1, 3 * SECOND, 30), "with the time of the recording")
+        seen = {watcher.until(lambda got: got and got[0] in (1, 2)) for _ in range(2)}
+        self.assertEqual(seen, {(2, 0, 7), (1, 3 * SECOND, 30)}, "what was published once is there, with the time of the recording")
         watcher.step(2)
         self.assertEqual([watcher.until(lambda got: got and got[0] == 1)[2] for _ in range(2)], [31, 32])
         watcher.control(True, speed=10)
