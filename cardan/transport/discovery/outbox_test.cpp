@@ -55,7 +55,7 @@ TEST(Outbox, AStrangerThatReadsNothingCostsEightLettersWithDescriptorsAndIsGiven
   auto& shares = cardan::detail::DescriptorShares::of_process();
   EXPECT_TRUE(shares.claim(::geteuid() + 1000, shares.most_of_one())) << "it is not charged for what it has read";
   message.fds.clear();
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_LE(open_descriptors(), before) << "fewer: something of an earlier test has ended since";
 }
 
 /// Sends until a letter waits.
