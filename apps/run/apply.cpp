@@ -163,7 +163,7 @@ class Apply {
       return kFailed;
     if (o_.yes) return kOk;
     if (::isatty(STDIN_FILENO) != 1 || !stdout_is_terminal()) {
-      fail("nothing is changed: there is no terminal to ask on — --yes applies it without asking");
+      fail("nothing is changed: the question needs a terminal — --yes applies it without asking");
       return kUsage;
     }
     switch (ask_for_consent()) {

@@ -69,7 +69,7 @@ def report_parts(words):
     code, results, failures = 0, [], []
     state = os.path.join(words.folder, "state.json")
     try:
-        parts = [(part["name"], part["code"] in (0, 3), clean(part["words"]))
+        parts = [(clean(part["name"]), part["code"] in (0, 3), clean(part["words"]))
                  for part in parsed(content_of(state, MOST_STATE_BYTES), state)["parts"]]
     except (KeyError, TypeError):
         raise BenchError(f"{state}: `cardan bench all` did not write it") from None

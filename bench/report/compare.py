@@ -66,7 +66,7 @@ def quantile_change(name, fraction, row, threshold, z, rounds):
     out = Figure(name, a.quantile(fraction), b.quantile(fraction))
     draws = [bootstrap_quantile(m.runs, fraction, seed, rounds) for m, seed in ((a, 1), (b, 2))]
     if out.before <= 0 or out.after <= 0 or any(one.min() <= 0 for one in draws):
-        out.change = TOO_FEW  # there is no ratio
+        out.change = TOO_FEW  # a ratio of 0 says nothing
         return out
     logs = [np.log(one) for one in draws]
     deviation = math.hypot(*(np.std(one, ddof=1) for one in logs)) * for_few_runs(len(a.runs), len(b.runs))

@@ -65,13 +65,13 @@ int run_report_program_or(int without, const char* command, const std::vector<st
 int run_compare(const CompareArguments& given) {
   constexpr int kWrongInput = 2;  // 1 is for what is worse
   return run_report_program_or(kWrongInput, "compare",
-                               {"compare", "--threshold", fmt::format("{}", given.threshold), "--json", given.json,
-                                "--", given.before, given.after});
+                               {"compare", fmt::format("--threshold={}", given.threshold), "--json=" + given.json, "--",
+                                given.before, given.after});
 }
 
 int run_report(const ReportArguments& given) {
   constexpr int kNotWritten = 1;
-  std::vector<std::string> words{"report", "--out", given.out, "--"};
+  std::vector<std::string> words{"report", "--out=" + given.out, "--"};
   words.insert(words.end(), given.results.begin(), given.results.end());
   return run_report_program_or(kNotWritten, "report", words);
 }

@@ -35,7 +35,7 @@ std::string program_folder() {
   for (const fs::path& folder :
        {prefix / "lib" / "cardan-bench" / "report", prefix.parent_path() / CARDAN_BENCH_DATA / "bench-report"})
     if (fs::is_regular_file(folder / "__main__.py", ignored)) return folder.string();
-  throw Error(ErrorCode::Unavailable, "the program that makes the report is not beside cardan-bench",
+  throw Error(ErrorCode::Unavailable, "cardan-bench does not find the program that makes the report",
               "build or install Cardan again");
 }
 
@@ -92,7 +92,7 @@ std::string report_interpreter() {
     tried.push_back(file);
   }
   throw Error(ErrorCode::Unavailable,
-              tried.empty() ? fmt::format("there is no interpreter {}, which makes the report", names.front())
+              tried.empty() ? fmt::format("the report needs Python, and {} was not found", names.front())
                             : fmt::format("the report needs Python with NumPy, SciPy and Matplotlib, and {} lacks them",
                                           fmt::join(tried, " and ")),
               kRemedy);

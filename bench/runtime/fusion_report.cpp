@@ -32,6 +32,7 @@ void FusionRow::add(const FusionRun& run) {
   ++runs;
   sets += run.sets;
   steal_percent = std::max(steal_percent, run.steal_percent);
+  late_us = std::max(late_us, run.late_us);
   const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
@@ -144,6 +145,7 @@ std::vector<Json> FusionReport::rows() const {
                    {"lost", row.lost()},
                    {"transport_us", to_json(summarize(row.latency_us))},
                    {"channels", channels},
+                   {"late_us", rounded(row.late_us)},
                    {"steal_percent", rounded(row.steal_percent)},
                    {"stolen", row.stolen}});
   }

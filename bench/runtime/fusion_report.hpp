@@ -19,6 +19,7 @@ struct FusionRow {
   std::uint32_t runs = 0;
   std::uint64_t sets = 0;
   double steal_percent = 0;  ///< the greatest of a run
+  double late_us = 0;        ///< the greatest of a run
   bool stolen = false;
   struct Channel {
     std::vector<MeasuredRun> latency_runs{};

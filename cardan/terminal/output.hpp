@@ -49,8 +49,8 @@ class Table {
 
   /// Lines with their line ends; the head first.
   [[nodiscard]] std::string text() const;
-  /// The same in this many columns: cells with several words take several lines, and columns for which there is no room
-  /// then stand below the others, indented. No word is broken; one that is wider than the room stays whole.
+  /// The same in this many columns. Cells with several words take several lines. Columns that do not fit follow below
+  /// the others, indented. No word is broken; one that is wider than the room stays whole.
   [[nodiscard]] std::string text(std::size_t columns) const;
   /// text(), on a terminal in its columns.
   [[nodiscard]] std::string shown() const;

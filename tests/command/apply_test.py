@@ -154,7 +154,7 @@ class Apply(PlanCase):
         edited(self.file, LIMIT)
         text = self.cardan("run", "--apply", self.file, code=2)
         self.assertIn("brake/limit_m: 6.0 → 9.5", text)
-        self.assertIn("there is no terminal to ask on — --yes applies it without asking", text)
+        self.assertIn("the question needs a terminal — --yes applies it without asking", text)
         self.assertEqual(self.running.state()["limit_m"], "6.0")
 
     def on_a_terminal(self, answer):

@@ -150,7 +150,7 @@ struct SqliteBag::State {
       bytes = output_left = unpacked->size();
       return sqlite_name_of(unpacked->fd(), "&immutable=1");
     }
-    // A journal next to it counts; where there is none, nothing is written next to it.
+    // SQLite reads a journal next to the file, and makes no file there.
     const std::uintmax_t journal = bytes_of(path + "-wal") + bytes_of(path + "-journal") + bytes_of(path + "-shm");
     bytes = output_left = bytes_of(path) + journal;
     return "file:" + escaped(std::filesystem::absolute(path).string()) + (journal != 0 ? "" : "?immutable=1");

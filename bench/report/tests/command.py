@@ -80,7 +80,7 @@ class Command(unittest.TestCase):
         self.assertFalse((self.folder / "out" / "report" / "parts" / "transport.json").exists())
         code, _, error = self.bench("compare", "before.json", "after.json", CARDAN_PYTHON="/nowhere/python3")
         self.assertEqual(code, 2)
-        self.assertIn("there is no interpreter /nowhere/python3", error)
+        self.assertIn("/nowhere/python3 was not found", error)
 
 
 if __name__ == "__main__":

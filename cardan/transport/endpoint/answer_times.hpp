@@ -11,9 +11,8 @@
 
 namespace cardan::detail {
 
-/// The cost of answers to questions about other users' memory. The limit is needed because an owner can make
-/// each answer take arbitrarily long, and can hand over one area after the other.
-/// Any thread; takes a mutex.
+/// The cost of questions about other users' memory. It is limited, because an owner can make each answer take as long
+/// as it likes, and can hand over one area after the other. Any thread; takes a mutex.
 class AnswerTimes {
  public:
   static AnswerTimes& of_process() {

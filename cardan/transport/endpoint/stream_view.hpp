@@ -58,7 +58,7 @@ struct StreamView {
     return true;
   }
 
-  /// `pick` gives the candidate; one that the publisher has taken back meanwhile leads to the next.
+  /// Copies the entry that `pick` returns. If the publisher takes it back meanwhile, `pick` is called again.
   template <class Pick>
   bool copy_picked(ObservedSample& into, Pick&& pick) const {
     for (int round = 0; round < 8; ++round) {
