@@ -304,6 +304,9 @@ namespace {
 thread_local PyObject* interruption = nullptr;
 
 void keep_interruption(nb::python_error& error) {
+  // Before Python 3.12 the traceback is a part of the error, and not always of the exception.
+  if (error.traceback().is_valid() && !error.traceback().is_none())
+    PyException_SetTraceback(error.value().ptr(), error.traceback().ptr());
   Py_XDECREF(std::exchange(interruption, nb::object(nb::borrow(error.value())).release().ptr()));
 }
 

@@ -81,7 +81,7 @@ def parts() -> None:
     assert "is not in the Python package" in cardan("bridge", "dds", codes=(1,))
     # SQLite is linked: it looks into the file.
     sqlite3.connect(WORK / "empty.db3").execute("create table t (x)").connection.close()
-    assert "empty.db3 has no topics and messages" in cardan("bag", "convert", "empty.db3", "empty.mcap", codes=(2,))
+    assert "empty.db3 has no tables of topics and messages" in cardan("bag", "convert", "empty.db3", "empty.mcap", codes=(2,))
 
 
 def live() -> None:
