@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/python_component.hpp"
-#include "cardan/runtime/component.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/system/launcher/own_program.hpp"
-#include "cardan/system/launcher/python_program.hpp"
+#include "cardan/component.hpp"
+#include "cardan/error.hpp"
+#include "src/config/python_component.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/declare.hpp"
+#include "src/system/launcher/own_program.hpp"
+#include "src/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/python_package.hpp"
-#include "cardan/config/configuration.hpp"
+#include "cardan/configuration.hpp"
 
 namespace cardan::apps {
 

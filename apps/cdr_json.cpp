@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apps/terminal/wide_text.hpp"
-#include "cardan/messages/wide_form.hpp"
+#include "src/messages/wide_form.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "cardan/messages/ros_schema.hpp"
+#include "src/messages/ros_schema.hpp"
 
 namespace cardan::apps {
 

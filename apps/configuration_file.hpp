@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/system/plan/plan.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace CLI {
 class App;

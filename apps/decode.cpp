@@ -12,9 +12,9 @@
 
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/wide_text.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/printable.hpp"
-#include "cardan/runtime/encoded.hpp"
+#include "cardan/detail/encoded.hpp"
+#include "cardan/error.hpp"
+#include "src/base/printable.hpp"
 
 namespace cardan::apps {
 namespace {

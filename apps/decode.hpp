@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/messages/type_layout.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/type_layout.hpp"
 
 namespace cardan::apps {
 
@@ -21,7 +21,7 @@ nlohmann::ordered_json decode(const TypeLayout& type, const ObservedSample& samp
 /// The view of a sample of unknown type: its sizes and the first bytes in hexadecimal.
 nlohmann::ordered_json undecoded(const ObservedSample& sample);
 
-/// The bytes of an encoded object (cardan/runtime/encoded.hpp). Empty: the sample has none.
+/// The bytes of an encoded object (cardan/detail/encoded.hpp). Empty: the sample has none.
 std::optional<std::span<const std::byte>> encoded_bytes(const ObservedSample& sample);
 
 /// The view of a message whose encoding is not decoded, or that does not fit its definition.

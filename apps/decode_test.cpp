@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/type_layout.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/decode.hpp"
+#include "cardan/any_type.hpp"
 #include "cardan/cardan.hpp"
-#include "cardan/messages/any_type.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/observer.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace {

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <string>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 
-/// As cardan/system/host says it: "ready", "failed WHY" (another start may help), "refused WHY" (it cannot). `fd` −1:
+/// As src/system/host says it: "ready", "failed WHY" (another start may help), "refused WHY" (it cannot). `fd` −1:
 /// nobody listens. Any thread; does not block, because the launcher reads.
 inline void tell_launcher(int fd, std::string line) {
   if (fd < 0) return;

@@ -15,8 +15,8 @@
 #include "apps/manual/manual.hpp"
 #include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/suggest.hpp"
+#include "cardan/error.hpp"
+#include "src/config/suggest.hpp"
 
 namespace cardan::apps {
 namespace {

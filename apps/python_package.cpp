@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "apps/become.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/python_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 namespace {

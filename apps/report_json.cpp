@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::apps {
 

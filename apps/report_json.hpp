@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cardan/transport/observer_report.hpp"
+#include "cardan/observer_report.hpp"
 
 namespace cardan::apps {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/printable.hpp"
+#include "cardan/error.hpp"
+#include "src/base/printable.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "cardan/transport/publisher.hpp"
+#include "cardan/publisher.hpp"
 
 namespace cardan::apps {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 

@@ -32,7 +32,7 @@
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/sensors.hpp"
 #include "bench/transport/transport.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

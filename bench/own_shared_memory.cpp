@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 namespace cardan::bench {
 

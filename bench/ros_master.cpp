@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 
 #include "bench/pin.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/child_process.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -23,16 +23,12 @@ if(TARGET cardan_record)  # cardan::record
 endif()
 install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
 
-set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/installed_headers.txt)
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/installed_headers.txt cardan_headers REGEX "^(public|detail) cardan/")
-foreach(header IN LISTS cardan_headers)
-  string(REGEX REPLACE "^[a-z]+ " "" header "${header}")
-  if(header MATCHES "^cardan/(mcap|record)/" AND NOT cardan_has_record)
-    continue()
-  endif()
-  get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
-endforeach()
+# Those of the recorder only with its library.
+set(cardan_left_out)
+if(NOT cardan_has_record)
+  set(cardan_left_out REGEX "/(mcap|recorder.*|player\\.hpp|schedule\\.hpp|disk_mode\\.hpp|detail/checksum\\.hpp)$" EXCLUDE)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${cardan_left_out})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cardanConfig.cmake.in ${PROJECT_BINARY_DIR}/cardanConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan NO_SET_AND_CHECK_MACRO)
@@ -68,7 +64,7 @@ foreach(target IN LISTS cardan_app_targets)
 endforeach()
 
 # For editors: what a configuration may say.
-install(FILES ${PROJECT_SOURCE_DIR}/cardan/config/cardan.schema.json ${PROJECT_SOURCE_DIR}/cardan/bridge/bridge.schema.json
+install(FILES ${PROJECT_SOURCE_DIR}/src/config/cardan.schema.json ${PROJECT_SOURCE_DIR}/src/bridge/bridge.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan COMPONENT tools)
 
 # Installs a program of libexec or a module that a program loads: (TARGET COMPONENT), where both exist.
@@ -89,7 +85,7 @@ foreach(kind dds foxglove zenoh)
   cardan_install_part(cardan_bridge_${kind}_program bridge)
 endforeach()
 if(TARGET cardan_bridge_foxglove_program AND CARDAN_BUILD_APPS)  # of the libraries that are in the page
-  install(FILES ${PROJECT_BINARY_DIR}/cardan/bridge/foxglove/page/licences.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan
+  install(FILES ${PROJECT_BINARY_DIR}/src/bridge/foxglove/page/licences.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/cardan
     COMPONENT bridge RENAME page-licences.txt)
 endif()
 if(TARGET cardan_bridge_zenoh_program AND CARDAN_BUILD_APPS)

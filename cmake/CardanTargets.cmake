@@ -2,6 +2,7 @@
 # Helpers that several rooms use, so that warnings and test registration are decided in one place.
 
 add_library(cardan_options INTERFACE)
+target_include_directories(cardan_options INTERFACE ${PROJECT_SOURCE_DIR})  # for what is not installed: "src/…", "apps/…"
 target_compile_features(cardan_options INTERFACE cxx_std_20)
 target_compile_options(cardan_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
@@ -93,6 +94,6 @@ endfunction()
 function(cardan_make_installed_street)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/demo/street.json)
   file(READ ${PROJECT_SOURCE_DIR}/demo/street.json street)
-  string(REPLACE "../cardan/config/cardan.schema.json" "cardan.schema.json" street "${street}")
+  string(REPLACE "../src/config/cardan.schema.json" "cardan.schema.json" street "${street}")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/street.json CONTENT "${street}" @ONLY)
 endfunction()

@@ -26,10 +26,10 @@ if(TARGET cardan_command)
     endif()
   endforeach()
   if(TARGET cardan_bridge_foxglove_program)  # of the libraries that are in the page
-    install(FILES ${PROJECT_BINARY_DIR}/cardan/bridge/foxglove/page/licences.txt DESTINATION ${command}/share/cardan COMPONENT python
+    install(FILES ${PROJECT_BINARY_DIR}/src/bridge/foxglove/page/licences.txt DESTINATION ${command}/share/cardan COMPONENT python
       RENAME page-licences.txt)
   endif()
-  install(FILES cardan/config/cardan.schema.json cardan/bridge/bridge.schema.json DESTINATION ${command}/share/cardan COMPONENT python)
+  install(FILES src/config/cardan.schema.json src/bridge/bridge.schema.json DESTINATION ${command}/share/cardan COMPONENT python)
   if(TARGET street_components)
     cardan_make_installed_street()
     install(FILES ${PROJECT_BINARY_DIR}/generated/street.json DESTINATION ${command}/share/cardan COMPONENT python)

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/error.hpp"
-#include "cardan/runtime/simulation.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/error.hpp"
+#include "cardan/simulation.hpp"
 #include "demo/sensors/raycast.hpp"
 #include "demo/topics.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::street {
 namespace {

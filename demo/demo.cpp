@@ -12,9 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
-#include "cardan/system/launcher/system_lock.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/picture_detector.hpp"
 #include "demo/files.hpp"
 #include "demo/processes/cardan_run.hpp"
@@ -25,6 +23,8 @@
 #include "demo/sensors/camera_source.hpp"
 #include "demo/sensors/lidar_source.hpp"
 #include "demo/sockets/socket_run.hpp"
+#include "src/base/output_file.hpp"
+#include "src/system/launcher/system_lock.hpp"
 
 namespace cardan::street {
 namespace {

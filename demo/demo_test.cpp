@@ -21,8 +21,8 @@
 #include <string_view>
 #include <thread>
 
-#include "cardan/system/launcher/system_lock.hpp"
 #include "demo/detector/onnx_file_test.hpp"
+#include "src/system/launcher/system_lock.hpp"
 
 namespace cardan::street {
 namespace {

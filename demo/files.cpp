@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/picture_detector.hpp"
 #include "demo/sensors/camera_source.hpp"
 

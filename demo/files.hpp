@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cardan/system/plan/plan.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::street {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cardan/messages/image.hpp"
+#include "cardan/image.hpp"
 
 namespace cardan::street {
 

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <string_view>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 #include "demo/sensors/camera_source.hpp"
 #include "demo/sensors/lidar_source.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cardan/messages/messages.hpp"
-#include "cardan/transport/topic.hpp"
+#include "cardan/messages.hpp"
+#include "cardan/topic.hpp"
 #include "demo/decision/decision.hpp"
 #include "demo/decision/obstacles.hpp"
 #include "demo/report/note.hpp"

@@ -3,7 +3,7 @@
 // moves in it is found.
 #include <cstdlib>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/motion_detector.hpp"
 #include "demo/report/drawing.hpp"
 #include "demo/sensors/python_camera.hpp"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One numbering of the protocols' invariants: cardan/transport/protocol/invariants.hpp has them; documents, models, order table and
+# One numbering of the protocols' invariants: src/transport/protocol/invariants.hpp has them; documents, models, order table and
 # comments use its numbers and its words. Prints what differs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,13 +8,13 @@ python3 - <<'PYTHON'
 import glob, re, sys
 
 read = lambda path: open(path, encoding="utf-8").read()
-registry = {n: (name, text) for n, name, text in re.findall(r'X\((I\d+), "([^"]*)", "([^"]*)"\)', read("cardan/transport/protocol/invariants.hpp"))}
+registry = {n: (name, text) for n, name, text in re.findall(r'X\((I\d+), "([^"]*)", "([^"]*)"\)', read("src/transport/protocol/invariants.hpp"))}
 wrong = []
 if list(registry) != [f"I{i + 1}" for i in range(len(registry))]:
     wrong.append("invariants.hpp: the numbers are not I1, I2, …")
 
-files = (glob.glob("docs/protocols/*.md") + glob.glob("cardan/transport/protocol/*_protocol.hpp") + glob.glob("tests/model/*.pml")
-         + glob.glob("tests/checker/*.?pp") + ["cardan/transport/protocol/order_table.hpp", "cardan/transport/endpoint/own_samples.hpp", "tests/model/run_models.sh"])
+files = (glob.glob("docs/protocols/*.md") + glob.glob("src/transport/protocol/*_protocol.hpp") + glob.glob("tests/model/*.pml")
+         + glob.glob("tests/checker/*.?pp") + ["src/transport/protocol/order_table.hpp", "src/transport/endpoint/own_samples.hpp", "tests/model/run_models.sh"])
 used = set()
 for path in files:
     for number, line in enumerate(read(path).splitlines(), 1):
@@ -28,7 +28,7 @@ for path in files:
             wrong.append(f"{path}:{number}: {other} is a number of another kind; invariants are I1, I2, …")
 
 # Where a name follows the number, it is the invariant's.
-for path in ["cardan/transport/protocol/order_table.hpp", *glob.glob("docs/protocols/*.md")]:
+for path in ["src/transport/protocol/order_table.hpp", *glob.glob("docs/protocols/*.md")]:
     for row in read(path).splitlines():
         if not (row.lstrip().startswith("X(") or re.match(r"\| [A-Z]\d", row)):
             continue

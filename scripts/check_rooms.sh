@@ -11,10 +11,10 @@ complain() { printf '%s\n' "$*" >&2; status=1; }
 
 scripts/rooms.py || status=1
 
-found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' cardan/transport/protocol/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)
+found=$(grep -nE 'std::atomic|std::memory_order|__atomic_|__sync_|Atomic<' src/transport/protocol/*_protocol.hpp /dev/null | grep -vE ':[0-9]+: *//' || true)
 [[ -z $found ]] || complain "$found"$'\n'"  → only through Env in protocol headers (rule 2)"
 
-mapfile -d '' files < <(find cardan apps bench demo examples python ros2 rust tests scripts cmake -not -path '*/target/*' \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.rs' -o -name '*.pml' \) -type f -print0)
+mapfile -d '' files < <(find include src apps bench demo examples python ros2 rust tests scripts cmake -not -path '*/target/*' \( -name '*.cpp' -o -name '*.hpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.py' -o -name '*.rs' -o -name '*.pml' \) -type f -print0)
 # One awk for all: three programs for each file took ten seconds.
 found=$(awk '
   function judge() {

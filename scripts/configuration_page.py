@@ -10,16 +10,16 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SCHEMA = ROOT / "cardan/config/cardan.schema.json"
+SCHEMA = ROOT / "src/config/cardan.schema.json"
 PAGE = ROOT / "docs/configuration.md"
 
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
-<!-- Made by scripts/configuration_page.py from cardan/config/cardan.schema.json. Change the schema, and run the script. -->
+<!-- Made by scripts/configuration_page.py from src/config/cardan.schema.json. Change the schema, and run the script. -->
 # The configuration file: all keys
 
 [runtime.md](runtime.md#the-configuration-file) says how a file is written, with examples. This page lists each key. Comments (`//` and `/* */`) are
 allowed in a file. `cardan check FILE` finds every error at once, and editors complete the keys with the
-[schema](../cardan/config/cardan.schema.json). Where a text with a variable may stand (`"${rate}"`), the table does not say so again.
+[schema](../src/config/cardan.schema.json). Where a text with a variable may stand (`"${rate}"`), the table does not say so again.
 """
 
 # Words for the patterns of the schema.

@@ -26,7 +26,7 @@ tool() { command -v "$1-19" || command -v "$1" || die "$1 is missing — scripts
 whole=no
 if ((${#files[@]} == 0)); then
   whole=yes
-  mapfile -t files < <(find cardan apps bench demo examples ros2 tests \( -name '*.cpp' -o -name '*.hpp' \) -type f | sort)
+  mapfile -t files < <(find include src apps bench demo examples ros2 tests \( -name '*.cpp' -o -name '*.hpp' \) -type f | sort)
 fi
 status=0
 if [[ $format == yes ]]; then

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the public names of Cardan, one a line: what the installed headers declare in namespace cardan, without detail.
 
-    scripts/public_names.py INCLUDE_FOLDER LIST
-
-LIST is cmake/installed_headers.txt.
+    scripts/public_names.py INCLUDE_FOLDER
 
 docs/public-names.txt has what it printed last, and scripts/deep/api.sh compares: a change to the interface is a line in a diff.
 """
+import pathlib
 import sys
 
 from clang import cindex
@@ -18,7 +17,7 @@ FUNCTIONS = (KINDS.FUNCTION_DECL, KINDS.CXX_METHOD, KINDS.FUNCTION_TEMPLATE, KIN
 OTHERS = (KINDS.FIELD_DECL, KINDS.VAR_DECL, KINDS.ENUM_CONSTANT_DECL, KINDS.TYPEDEF_DECL, KINDS.TYPE_ALIAS_DECL, KINDS.TYPE_ALIAS_TEMPLATE_DECL, KINDS.CONCEPT_DECL)
 HIDDEN = ("detail",)
 # protobuf.hpp needs a library that need not be there, and declares no name of its own; so does pcl.hpp.
-NOT_READ = ("cardan/runtime/protobuf.hpp", "cardan/messages/pcl.hpp")
+NOT_READ = ("cardan/protobuf.hpp", "cardan/pcl.hpp")
 
 
 def walk(cursor, scope, found, public):
@@ -48,8 +47,8 @@ def walk(cursor, scope, found, public):
 
 def main():
     include = sys.argv[1]
-    with open(sys.argv[2], encoding="utf-8") as lines:
-        headers = [line.split()[1] for line in lines if line.startswith("public ") and line.endswith(".hpp\n")]
+    found = sorted(pathlib.Path(include).rglob("*.hpp"))
+    headers = [path.relative_to(include).as_posix() for path in found if "detail" not in path.parts]
     public = {f"{include}/{header}" for header in headers}
     headers = [header for header in headers if header not in NOT_READ]
     found = set()

@@ -9,47 +9,49 @@ import collections
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/architecture.md"
 BEGIN = "<!-- scripts/rooms.py --write makes the lines from here … -->"
 END = "<!-- … to here -->"
-TREES = ["cardan", "apps", "bench", "demo", "examples", "python", "tests"]
+TREES = ["include", "src", "apps", "bench", "demo", "examples", "python", "tests"]
 
-# Top to bottom. A folder includes itself and the lines above it, but not one with which "=" puts it side by side.
+# Top to bottom: a folder, its headers for users (in include/cardan), and what it is. It includes itself and the lines above it, but not one
+# with which "=" puts it side by side. A line without a folder is headers that a higher folder defines and a lower one also needs.
 # folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has a line of its own.
 LIBRARY = """
-cardan/base                        | memory areas, descriptors, sockets, futexes, clocks, errors, log
-cardan/types                       | shared vectors and strings, CARDAN_MESSAGE
-cardan/transport/protocol          | the lock-free protocols, their memory orders, the layout of the pages
-cardan/transport/{topic,endpoint_options,observed_sample,observer_report} | public types that the inside also uses
-cardan/transport/endpoint          | hot path (publisher_core, subscriber_core), helper thread's half (subscriber_helper), waiting, events
-cardan/transport/discovery         | run directory, connections (client, server), access rules, shares of other users
-cardan/transport                   | publisher, subscriber, observer
-cardan/messages                    | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
-cardan/c                           | the C interface
-cardan/mcap                        | MCAP files
-cardan/config                      | the configuration file
-cardan/runtime/fusion              | sets of inputs
-cardan/runtime/{cycle,payload_type,timer_options} | public types that the executor also uses
-cardan/runtime/executor            | ports, channels, groups of threads
-cardan/runtime                     | components, and what they declare
-cardan/system/plan                 | what runs: the configuration, read once, with the changes of the command line; sealed for the processes
-cardan/system/host                 | inside a process: loads components, answers questions, watchdog
-cardan/system/launcher             | outside: starts, watches, restarts
-cardan/terminal                    | what programs write for people: tables, screens, warnings
-cardan/record                      | how recordings and their topics are named and read
-cardan/record/disk                 | asynchronous writes, files that are being recorded
-cardan/record/schedule             | when the recorder writes
-cardan/record/chunks               | how samples lie in a file that is written as they come
-cardan/record/recorder             | from topics to files; `implementation.hpp` draws its parts
-cardan/record/player               | from files to topics
-cardan/replay                      | `cardan run FILE --from BAG`, for the command and for Python
-cardan/bridge                      | rules, topics on their way out and in
-cardan/bridge/dds                  | ROS 2 and other DDS systems, on Cyclone DDS
-= cardan/bridge/foxglove           | Foxglove, Lichtblick and the page of `cardan view`, on Boost.Beast
-= cardan/bridge/zenoh              | starts `cardan-zenoh` and passes its reports on
-cardan                             | `cardan.hpp`, which includes the parts for users
+src/base: clock error log placement realtime detail/{atomic,duration,fd,forked,function} | memory areas, descriptors, sockets, futexes, clocks, errors, log
+src/types: arena fixed_string fixed_vector message message_schema shm_string shm_vector detail/{message_fields,message_type} | shared vectors and strings, CARDAN_MESSAGE
+src/transport/protocol | the lock-free protocols, their memory orders, the layout of the pages
+: topic endpoint_options observer_report | public types that the inside also uses
+src/transport/endpoint: detail/{loaned_slot,sample_block,sample_clock,stop_flag} | hot path (publisher_core, subscriber_core), helper thread's half (subscriber_helper), waiting, events
+src/transport/discovery | run directory, connections (client, server), access rules, shares of other users
+src/transport: publisher subscriber sample any_publisher any_subscriber wait_any stop observer detail/{publisher_end,subscriber_end} | publisher, subscriber, observer
+src/messages: messages messages/* image point_cloud local_message any_type type_layout cdr cdr_reader cdr_writer eigen pcl | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
+src/c: cardan.h | the C interface
+src/mcap: mcap/* detail/checksum | MCAP files
+src/config: configuration | the configuration file
+src/runtime/fusion: fusion_policy detail/{fusion_core,fusion_rule} | sets of inputs
+: component_options cycle codec | public types that the executor also uses
+src/runtime/executor | ports, channels, groups of threads
+src/runtime: component context output parameter fusion protobuf simulation detail/{declaring,encoded,unset} | components, and what they declare
+src/system/plan | what runs: the configuration, read once, with the changes of the command line; sealed for the processes
+src/system/host | inside a process: loads components, answers questions, watchdog
+src/system/launcher | outside: starts, watches, restarts
+src/terminal | what programs write for people: tables, screens, warnings
+src/record | how recordings and their topics are named and read
+src/record/disk: disk_mode | asynchronous writes, files that are being recorded
+src/record/schedule: schedule | when the recorder writes
+src/record/chunks | how samples lie in a file that is written as they come
+src/record/recorder: recorder recorder_report | from topics to files; `implementation.hpp` draws its parts
+src/record/player: player | from files to topics
+src/replay | `cardan run FILE --from BAG`, for the command and for Python
+src/bridge | rules, topics on their way out and in
+src/bridge/dds | ROS 2 and other DDS systems, on Cyclone DDS
+= src/bridge/foxglove | Foxglove, Lichtblick and the page of `cardan view`, on Boost.Beast
+= src/bridge/zenoh | starts `cardan-zenoh` and passes its reports on
+include: cardan | `cardan.hpp`, which includes the parts for users
 """
 
 # A program includes the library, itself, and of the folders above it in this list only those that its line names.
@@ -149,8 +151,9 @@ tests/ros2/peer:
 
 
 class Floor:
-    def __init__(self, name, text, height, allowed):
+    def __init__(self, name, text, height, headers, allowed):
         self.name, self.text, self.height = name, text, height
+        self.headers = headers  # of the library: of include/cardan, as the line says them
         self.allowed = allowed  # folders of other programs; None: it is in the library
         self.folders = {one.partition("/{")[0] for one in name.split()}
         self.used = set()
@@ -163,18 +166,21 @@ def read_order():
         for line in order.strip().splitlines():
             beside, line = line.startswith("="), line.lstrip("= ")
             place, _, text = (part.strip() for part in line.partition("|"))
-            name, _, allowed = (part.strip() for part in place.partition(":"))
+            name, _, words = (part.strip() for part in place.partition(":"))
             height += not beside
-            floors.append(Floor(name, text, height, set(allowed.split()) if of_programs else None))
-            for one in name.split():
+            headers = [] if of_programs else [f"include/cardan/{word}" for word in words.split()]
+            floors.append(Floor(name, text, height, headers, set(words.split()) if of_programs else None))
+            for one in [*name.split(), *headers]:
                 folder, _, files = one.rstrip("}").partition("/{")
-                for place in [f"{folder}/{file}" for file in files.split(",")] if files else [folder]:
+                for place in [f"{folder}/{file}" for file in files.split(",")] if files else [folder.removesuffix("*")]:
+                    if place in places:
+                        sys.exit(f"scripts/rooms.py: two lines have {place}")
                     places[place] = floors[-1]
     return floors, places
 
 
 def room_of(path):
-    """What a unit test may know as a whole: cardan/transport, or a program."""
+    """What a unit test may know as a whole: src/transport, or a program."""
     parts = path.split("/")
     return "/".join(parts[:2]) if parts[0] == "cardan" else parts[0]
 
@@ -185,14 +191,15 @@ def folder_of(path):
 
 def why_not(path, target, floors, places):
     """Why this file may not include that one; empty: it may."""
-    me, it = (places.get(one.rpartition(".")[0]) or places.get(folder_of(one)) for one in (path, target))
+    me, it = (next((places[key] for key in (one, one.rpartition(".")[0], folder_of(one), folder_of(one) + "/") if key in places), None)
+              for one in (path, target))
     for floor, one in ((me, path), (it, target)):
         if floor is None:
-            return f"scripts/rooms.py does not know {folder_of(one)}: write it there"
+            return f"scripts/rooms.py does not know {one if one.startswith('include') else folder_of(one)}: write it there"
     if me is it:
         return ""
     if re.search(r"_test\.[ch]pp$", path):
-        if room_of(path) == room_of(target) or target.startswith(("tests/support/", "cardan/cardan.hpp")):
+        if room_of(path) in (room_of(target), room_of(it.name)) or target.startswith(("tests/support/", "include/cardan/cardan.hpp")):
             return ""
         me = [floor for floor in floors if room_of(floor.name) == room_of(path)][-1]
         return "" if it.height < me.height else f"{me.name} is above {it.name} and may not include it"
@@ -212,21 +219,21 @@ def includes():
             if source.suffix not in (".hpp", ".cpp", ".h", ".c"):
                 continue
             path = source.relative_to(ROOT).as_posix()
-            for target in re.findall(rf'^\s*#\s*include ["<]((?:{"|".join(TREES)})/[^">]+)', source.read_text(), re.M):
-                yield path, target
+            for target in re.findall(rf'^\s*#\s*include ["<]((?:cardan|{"|".join(TREES)})/[^">]+)', source.read_text(), re.M):
+                yield path, f"include/{target}" if target.startswith("cardan/") else target
 
 
 def drawing(floors):
     """The part of the page between its two marks."""
     library = [floor for floor in floors if floor.allowed is None]
-    width = max(len(floor.name) for floor in library if "{" not in floor.name) + 2
+    width = max(len(floor.name) for floor in library) + 2
     lines = [BEGIN, "```"]
     for floor in library:
-        if "{" in floor.name:
-            lines += [floor.name, " " * width + floor.text]
-        else:
-            lines.append(f"{floor.name:{width}}{floor.text}")
-    lines += ["```", "", "A program includes the library, and of the programs only these:", "", "| folder | includes |", "|---|---|"]
+        lines.append(f"{floor.name:{width}}{floor.text}")
+        if floor.headers:
+            names = " ".join(header.removeprefix("include/cardan/") for header in floor.headers)
+            lines += textwrap.wrap(f"→ {names}", 120, initial_indent=" " * width, subsequent_indent=" " * (width + 2), break_on_hyphens=False)
+    lines += ["```", "", "An arrow shows the headers for users, in `include/cardan`. A program includes the library, and of the programs only these:", "", "| folder | includes |", "|---|---|"]
     for floor in floors:
         if floor.allowed is not None:
             names = " ".join(f"`{name}`" for name in floor.name.split())

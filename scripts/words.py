@@ -44,8 +44,7 @@ def pages():
 
 
 def whole():
-    headers = [line.split()[1] for line in open("cmake/installed_headers.txt", encoding="utf-8") if not line.startswith("#")]
-    for path in [*headers, *files("cardan/**/*.schema.json", "python/cardan/*.py*", "rust/cardan/src/*.rs")]:
+    for path in files("include/**/*.h*", "src/**/*.schema.json", "python/cardan/*.py*", "rust/cardan/src/*.rs"):
         for number, line in enumerate(open(path, encoding="utf-8"), 1):
             yield path, number, line
 
@@ -53,7 +52,7 @@ def whole():
 def texts():
     """String literals of programs and libraries, as one text where several follow each other."""
     literal = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
-    for path in files(*[f"{room}/**/*.{kind}" for room in ("apps", "cardan", "demo", "python/src") for kind in ("cpp", "hpp", "js")],
+    for path in files(*[f"{room}/**/*.{kind}" for room in ("apps", "src", "demo", "python/src") for kind in ("cpp", "hpp", "js")],
                       "bench/main.cpp", "rust/cardan-zenoh/src/*.rs"):
         text = re.sub(r"^\s*//.*$|(?<=[\s;]) // .*$", "", open(path, encoding="utf-8").read(), flags=re.M)
         for found in literal.finditer(text):

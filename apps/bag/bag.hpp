@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/replay/recorded_time.hpp"
+#include "src/replay/recorded_time.hpp"
 
 namespace cardan::mcap {
 class Reader;

@@ -13,10 +13,10 @@
 #include "apps/decode.hpp"
 #include "apps/protobuf/recorded.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
-#include "cardan/record/player/file_set.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/record/player/file_set.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -22,11 +22,11 @@
 #include "apps/message/message_files.hpp"
 #include "apps/message/ros2_definitions.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/mcap/ros2_profile.hpp"
-#include "cardan/record/player/file_set.hpp"
-#include "cardan/record/ros2_form.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
+#include "src/mcap/ros2_profile.hpp"
+#include "src/record/player/file_set.hpp"
+#include "src/record/ros2_form.hpp"
 
 namespace cardan::apps {
 namespace {

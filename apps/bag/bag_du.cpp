@@ -11,12 +11,12 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/input_file.hpp"
 #include "cardan/mcap/record_reader.hpp"
 #include "cardan/mcap/scan.hpp"
-#include "cardan/record/recording_folder.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/record/recording_folder.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -10,12 +10,12 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"
-#include "cardan/record/player/file_set.hpp"
-#include "cardan/record/recording_folder.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/record/player/file_set.hpp"
+#include "src/record/recording_folder.hpp"
 
 namespace cardan::apps {
 namespace {

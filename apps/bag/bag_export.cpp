@@ -17,10 +17,10 @@
 #include "apps/decode.hpp"
 #include "apps/protobuf/recorded.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/base/output_file.hpp"
 
 namespace cardan::apps {
 namespace {

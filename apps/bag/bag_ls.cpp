@@ -13,11 +13,11 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
-#include "cardan/record/name_patterns.hpp"
-#include "cardan/record/player/file_set.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/record/name_patterns.hpp"
+#include "src/record/player/file_set.hpp"
 
 namespace cardan::apps {
 namespace {

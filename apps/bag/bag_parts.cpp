@@ -13,9 +13,9 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/mcap/new_file.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
+#include "src/mcap/new_file.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/become.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/record/player/file_set.hpp"
+#include "cardan/error.hpp"
+#include "src/record/player/file_set.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cardan/mcap/reader.hpp"
-#include "cardan/record/player/file_set.hpp"
+#include "src/record/player/file_set.hpp"
 
 namespace cardan::apps {
 

@@ -18,11 +18,11 @@
 #include "apps/launcher_pipe.hpp"
 #include "apps/program.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/bridge/bridge_statistics.hpp"
-#include "cardan/bridge/rules_shape.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
+#include "src/bridge/bridge_statistics.hpp"
+#include "src/bridge/rules_shape.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cardan/bridge/bridge.hpp"
-#include "cardan/bridge/rules.hpp"
+#include "src/bridge/bridge.hpp"
+#include "src/bridge/rules.hpp"
 
 namespace CLI {
 class App;

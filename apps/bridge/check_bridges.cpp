@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "apps/become.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/bridge/rules.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/bridge/rules.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::apps {
 

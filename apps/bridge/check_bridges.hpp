@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cardan/config/configuration.hpp"
+#include "cardan/configuration.hpp"
 
 namespace cardan::apps {
 

@@ -15,11 +15,11 @@
 #include "apps/configuration_file.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/bridge/rules.hpp"
-#include "cardan/config/check.hpp"
-#include "cardan/config/problem_list.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "src/bridge/rules.hpp"
+#include "src/config/check.hpp"
+#include "src/config/problem_list.hpp"
+#include "src/system/launcher/declare.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
-#include "cardan/system/launcher/program_file.hpp"
+#include "cardan/error.hpp"
+#include "src/base/output_file.hpp"
+#include "src/system/launcher/program_file.hpp"
 
 namespace cardan::apps {
 namespace {

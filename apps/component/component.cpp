@@ -18,11 +18,11 @@
 #include "apps/terminal/losses.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/suggest.hpp"
-#include "cardan/system/plan/adjust.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
+#include "src/config/suggest.hpp"
+#include "src/system/plan/adjust.hpp"
 
 namespace cardan::apps {
 namespace {

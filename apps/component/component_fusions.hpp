@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/system/host/component_report.hpp"
+#include "src/system/host/component_report.hpp"
 
 namespace cardan::apps {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/system/host/control_client.hpp"
+#include "src/system/host/control_client.hpp"
 
 namespace CLI {
 class App;

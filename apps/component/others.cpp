@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/socket.hpp"
+#include "src/base/socket.hpp"
 
 namespace cardan::apps {
 namespace {

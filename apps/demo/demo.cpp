@@ -14,13 +14,13 @@
 #include "apps/demo/demo_page.hpp"
 #include "apps/run/try_paths.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
+#include "cardan/error.hpp"
 #include "demo/entry.hpp"
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/bag/bag.hpp"
 #include "apps/record/record_view.hpp"
-#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/recorder.hpp"
 #endif
 
 namespace cardan::apps {

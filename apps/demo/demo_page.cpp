@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -16,9 +16,9 @@
 
 #include "apps/doctor/doctor.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/futex.hpp"
-#include "cardan/transport/discovery/observer_link.hpp"
+#include "cardan/clock.hpp"
+#include "src/base/futex.hpp"
+#include "src/transport/discovery/observer_link.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -16,12 +16,12 @@
 #include <fstream>
 
 #include "apps/doctor/doctor.hpp"
-#include "cardan/base/area.hpp"
-#include "cardan/base/barrier.hpp"
-#include "cardan/base/crc32c.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
-#include "cardan/base/futex.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/error.hpp"
+#include "src/base/area.hpp"
+#include "src/base/barrier.hpp"
+#include "src/base/crc32c.hpp"
+#include "src/base/futex.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -17,13 +17,13 @@
 
 #include "apps/doctor/doctor.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/capacity.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
-#include "cardan/base/trusted_file.hpp"
-#include "cardan/transport/discovery/policy.hpp"
-#include "cardan/transport/discovery/run_directory.hpp"
-#include "cardan/transport/observer_report.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer_report.hpp"
+#include "src/base/capacity.hpp"
+#include "src/base/trusted_file.hpp"
+#include "src/transport/discovery/policy.hpp"
+#include "src/transport/discovery/run_directory.hpp"
 
 namespace cardan::apps {
 namespace {

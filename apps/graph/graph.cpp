@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan graph`: which component runs where, and which topics connect them.
-#include "cardan/config/graph.hpp"
+#include "src/config/graph.hpp"
 #include "apps/command.hpp"
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 
 #include "apps/configuration_file.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/error.hpp"
+#include "src/base/output_file.hpp"
+#include "src/system/launcher/declare.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan host`: one process of a configuration. `cardan run` starts it, people hardly.
-#include "cardan/system/host/host.hpp"
+#include "src/system/host/host.hpp"
 #include "apps/become.hpp"
 #include "apps/command.hpp"
 
@@ -13,13 +13,13 @@
 #include "apps/component/components.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/python_component.hpp"
-#include "cardan/replay/replay_crash.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/crash_words.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/error.hpp"
+#include "src/config/python_component.hpp"
+#include "src/replay/replay_crash.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/declare.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -18,10 +18,10 @@
 #include "apps/decode.hpp"
 #include "apps/message/find_type.hpp"
 #include "apps/terminal/wide_text.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/suggest.hpp"
-#include "cardan/messages/layout_cdr.hpp"
-#include "cardan/messages/layout_walk.hpp"
+#include "cardan/error.hpp"
+#include "src/config/suggest.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "src/messages/layout_walk.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "cardan/messages/type_layout.hpp"
-#include "cardan/types/arena.hpp"
+#include "cardan/arena.hpp"
+#include "cardan/type_layout.hpp"
 
 namespace cardan::apps {
 

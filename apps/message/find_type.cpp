@@ -10,13 +10,13 @@
 #include "apps/message/message_files.hpp"
 #include "apps/message/ros2_definitions.hpp"
 #include "apps/run_place.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/socket.hpp"
-#include "cardan/config/suggest.hpp"
-#include "cardan/messages/messages.hpp"
-#include "cardan/messages/standard_messages.hpp"
-#include "cardan/runtime/encoded_form.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/error.hpp"
+#include "cardan/messages.hpp"
+#include "cardan/observer.hpp"
+#include "src/base/socket.hpp"
+#include "src/config/suggest.hpp"
+#include "src/messages/standard_messages.hpp"
+#include "src/runtime/encoded_form.hpp"
 
 namespace cardan::apps {
 namespace {

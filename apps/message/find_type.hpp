@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cardan/messages/any_type.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/any_type.hpp"
+#include "cardan/observer.hpp"
 
 namespace cardan::apps {
 

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "apps/message/ros2_definitions.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {

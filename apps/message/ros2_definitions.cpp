@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/type_layout.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -32,8 +32,8 @@ add_test(NAME @name@ COMMAND @name@_test)
 
 #include <cstdint>
 
-#include "cardan/transport/topic.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/topic.hpp"
+#include "cardan/message.hpp"
 
 struct @Class@State {
   std::int64_t count = 0;
@@ -45,7 +45,7 @@ inline constexpr cardan::Topic<@Class@State> k@Class@State{"/@name@/state"};
     NewFile{"@name@.cpp", R"(// The component @Class@: counts, ten times a second.
 #include <chrono>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "topics.hpp"
 
 class @Class@ : public cardan::Component {
@@ -80,8 +80,7 @@ CARDAN_COMPONENT(@Class@)
 #include <chrono>
 #include <cstdio>
 
-#include "cardan/runtime/simulation.hpp"
-#include "topics.hpp"
+#include "cardan/simulation.hpp"
 
 int main() {
   using namespace std::chrono_literals;

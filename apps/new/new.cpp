@@ -20,7 +20,7 @@
 #include "apps/schema/schema_file.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -30,8 +30,8 @@ add_test(NAME controller COMMAND controller_test)
     NewFile{"topics.hpp", R"(// The messages and topics of @name@. Publishers and subscribers include this file.
 #pragma once
 
-#include "cardan/transport/topic.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/topic.hpp"
+#include "cardan/message.hpp"
 
 struct Distance {
   double metres = 0;
@@ -49,7 +49,7 @@ inline constexpr cardan::Topic<Command> kCommand{"/@name@/command"};
     NewFile{"sensor.cpp", R"(// A component with a timer: a sensor that sees something come nearer, again and again.
 #include <chrono>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "topics.hpp"
 
 class Sensor : public cardan::Component {
@@ -67,8 +67,6 @@ class Sensor : public cardan::Component {
 CARDAN_COMPONENT(Sensor)
 )"},
     NewFile{"controller.cpp", R"(// A component with an input: brakes when something is near.
-#include "cardan/runtime/component.hpp"
-#include "topics.hpp"
 
 class Controller : public cardan::Component {
   void on_start(cardan::Context& context) override {
@@ -103,8 +101,7 @@ CARDAN_COMPONENT(Controller)
         R"(// Gives the component samples, on a clock of its own: no processes, no waiting, and the same result each time.
 #include <cstdio>
 
-#include "cardan/runtime/simulation.hpp"
-#include "topics.hpp"
+#include "cardan/simulation.hpp"
 
 int main() {
   cardan::Simulation simulation;

@@ -21,10 +21,10 @@
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/suggest.hpp"
-#include "cardan/runtime/parameter_words.hpp"
-#include "cardan/system/plan/value_json.hpp"
+#include "cardan/error.hpp"
+#include "src/config/suggest.hpp"
+#include "src/runtime/parameter_words.hpp"
+#include "src/system/plan/value_json.hpp"
 
 namespace cardan::apps {
 namespace {

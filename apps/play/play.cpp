@@ -22,11 +22,11 @@
 #include "apps/terminal/keys.hpp"
 #include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/record/player/player.hpp"
-#include "cardan/replay/run_from.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/player.hpp"
+#include "cardan/stop.hpp"
+#include "src/replay/run_from.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "apps/tell.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/error.hpp"
+#include "cardan/subscriber.hpp"
 
 CARDAN_MESSAGE(cardan::apps::PlayOrder, "cardan_msgs/msg/PlayOrder", action, value);
 

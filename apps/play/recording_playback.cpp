@@ -19,9 +19,9 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/record/player/player.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/player.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

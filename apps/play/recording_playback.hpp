@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/bridge/foxglove/playback.hpp"
+#include "src/bridge/foxglove/playback.hpp"
 
 namespace cardan::apps {
 

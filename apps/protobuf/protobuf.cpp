@@ -2,7 +2,7 @@
 #include "apps/protobuf/protobuf.hpp"
 
 #include "apps/become.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -27,10 +27,10 @@
 #include "apps/record/recording_display.hpp"
 #include "apps/terminal/keys.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/shape.hpp"
-#include "cardan/record/recorder/recorder.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/recorder.hpp"
+#include "cardan/stop.hpp"
+#include "src/config/shape.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -2,8 +2,8 @@
 #include "apps/record/record_control.hpp"
 
 #include "apps/tell.hpp"
-#include "cardan/transport/subscriber.hpp"
-#include "cardan/types/fixed_string.hpp"
+#include "cardan/fixed_string.hpp"
+#include "cardan/subscriber.hpp"
 
 namespace cardan::apps {
 

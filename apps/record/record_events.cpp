@@ -21,11 +21,11 @@
 #include "apps/record/record_control.hpp"
 #include "apps/record/record_trigger.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/base/output_file.hpp"
 
 namespace cardan::apps {
 namespace {

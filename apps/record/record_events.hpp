@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/recorder.hpp"
 
 namespace cardan::apps {
 

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/shape.hpp"
-#include "cardan/system/launcher/silence_watch.hpp"
-#include "cardan/system/launcher/state_topic.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/subscriber.hpp"
+#include "src/config/shape.hpp"
+#include "src/system/launcher/silence_watch.hpp"
+#include "src/system/launcher/state_topic.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/record/recorder/report.hpp"
+#include "cardan/recorder_report.hpp"
 
 namespace cardan::apps {
 

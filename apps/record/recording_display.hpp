@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/recorder.hpp"
 
 namespace cardan::apps {
 

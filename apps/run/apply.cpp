@@ -20,12 +20,12 @@
 #include "apps/run/try_paths.hpp"
 #include "apps/run_place.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
-#include "cardan/system/host/control_client.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
+#include "src/base/output_file.hpp"
+#include "src/system/host/control_client.hpp"
+#include "src/system/launcher/declare.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "apps/component/component_fusions.hpp"
 #include "apps/terminal/losses.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/system/host/control_client.hpp"
+#include "cardan/clock.hpp"
+#include "src/system/host/control_client.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -12,9 +12,9 @@
 #include "apps/decode.hpp"
 #include "apps/run_place.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/suggest.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
+#include "src/config/suggest.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -2,7 +2,7 @@
 // The options of `cardan run FILE --from BAG`.
 #pragma once
 
-#include "cardan/replay/run_from.hpp"
+#include "src/replay/run_from.hpp"
 
 namespace CLI {
 class App;

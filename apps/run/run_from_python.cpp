@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "apps/become.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/python_component.hpp"
-#include "cardan/system/launcher/python_program.hpp"
+#include "cardan/error.hpp"
+#include "src/config/python_component.hpp"
+#include "src/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 namespace {

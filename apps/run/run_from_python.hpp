@@ -2,8 +2,8 @@
 // `cardan run FILE --from BAG` where a component is in Python.
 #pragma once
 
-#include "cardan/replay/run_from.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "src/replay/run_from.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::apps {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::apps {
 
@@ -51,7 +51,7 @@ LogWords words_of(const launcher::LogLine& line, const std::set<std::string, std
   LogWords words{.level = line.level, .text = line.text};
   if (line.source == launcher::LogLine::Source::Launcher) return words;
   words.level = LogLevel::Info;
-  constexpr std::string_view kLibrary = "cardan: ";  // cardan/base/log.cpp writes it
+  constexpr std::string_view kLibrary = "cardan: ";  // src/base/log.cpp writes it
   constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLevels{{{"debug: ", LogLevel::Debug},
                                                                           {"info: ", LogLevel::Info},
                                                                           {"warning: ", LogLevel::Warning},

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/base/log.hpp"
-#include "cardan/config/configuration.hpp"
-#include "cardan/system/launcher/log_topic.hpp"
-#include "cardan/system/launcher/supervisor.hpp"
-#include "cardan/transport/publisher.hpp"
+#include "cardan/configuration.hpp"
+#include "cardan/log.hpp"
+#include "cardan/publisher.hpp"
+#include "src/system/launcher/log_topic.hpp"
+#include "src/system/launcher/supervisor.hpp"
 
 namespace cardan::apps {
 

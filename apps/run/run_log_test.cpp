@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/subscriber.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::apps {

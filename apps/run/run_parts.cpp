@@ -12,14 +12,14 @@
 #include "apps/check/check_programs.hpp"
 #include "apps/configuration_file.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/check.hpp"
-#include "cardan/config/problem_list.hpp"
-#include "cardan/system/host/control_client.hpp"
-#include "cardan/system/launcher/crash.hpp"
-#include "cardan/system/launcher/crash_report.hpp"
-#include "cardan/system/launcher/declare.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "src/config/check.hpp"
+#include "src/config/problem_list.hpp"
+#include "src/system/host/control_client.hpp"
+#include "src/system/launcher/crash.hpp"
+#include "src/system/launcher/crash_report.hpp"
+#include "src/system/launcher/declare.hpp"
 
 namespace cardan::apps {
 

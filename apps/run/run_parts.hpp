@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/config/check.hpp"
-#include "cardan/config/configuration.hpp"
-#include "cardan/system/launcher/log_file.hpp"
-#include "cardan/system/launcher/supervisor.hpp"
+#include "cardan/configuration.hpp"
+#include "src/config/check.hpp"
+#include "src/system/launcher/log_file.hpp"
+#include "src/system/launcher/supervisor.hpp"
 
 namespace cardan::apps {
 

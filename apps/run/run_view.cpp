@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/system/launcher/crash_report.hpp"
+#include "cardan/clock.hpp"
+#include "src/system/launcher/crash_report.hpp"
 
 namespace cardan::apps {
 namespace {

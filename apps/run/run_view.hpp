@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/system/launcher/supervisor.hpp"
-#include "cardan/system/launcher/usage.hpp"
+#include "src/system/launcher/supervisor.hpp"
+#include "src/system/launcher/usage.hpp"
 
 namespace cardan::apps {
 

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <vector>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
-#include "cardan/base/output_file.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/error.hpp"
+#include "src/base/output_file.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -67,7 +67,7 @@ std::string schema_file(const std::string& name) {
   std::error_code ignored;
   const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   // Installed, and in a build folder of the sources (build/release/bin).
-  for (const char* const folder : {"../share/cardan", "../../../cardan/config", "../../../cardan/bridge"}) {
+  for (const char* const folder : {"../share/cardan", "../../../src/config", "../../../src/bridge"}) {
     const fs::path path = (here / folder / name).lexically_normal();
     if (fs::is_regular_file(path, ignored)) return path.string();
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cardan/system/host/component_report.hpp"
-#include "cardan/system/host/watchdog.hpp"
+#include "src/system/host/component_report.hpp"
+#include "src/system/host/watchdog.hpp"
 
 namespace cardan::apps {
 

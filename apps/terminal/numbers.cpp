@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -2,9 +2,9 @@
 // What the command writes for people, under its own namespace.
 #pragma once
 
-#include "cardan/terminal/output.hpp"
-#include "cardan/terminal/progress.hpp"
-#include "cardan/terminal/screen.hpp"
+#include "src/terminal/output.hpp"
+#include "src/terminal/progress.hpp"
+#include "src/terminal/screen.hpp"
 
 namespace cardan::apps {
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "cardan/transport/observer.hpp"
+#include "cardan/observer.hpp"
 
 namespace cardan::apps {
 

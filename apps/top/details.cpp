@@ -7,7 +7,7 @@
 
 #include "apps/terminal/output.hpp"
 #include "apps/top/sheets.hpp"
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::apps::top {
 namespace {

@@ -11,8 +11,8 @@
 #include "apps/report_json.hpp"
 #include "apps/run_place.hpp"
 #include "apps/terminal/losses.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps::top {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/system/host/component_report.hpp"
-#include "cardan/system/host/control_client.hpp"
-#include "cardan/system/launcher/usage.hpp"
-#include "cardan/transport/observer_report.hpp"
+#include "cardan/observer_report.hpp"
+#include "src/system/host/component_report.hpp"
+#include "src/system/host/control_client.hpp"
+#include "src/system/launcher/usage.hpp"
 
 namespace cardan::apps::top {
 

@@ -20,8 +20,8 @@
 #include "apps/top/full_terminal.hpp"
 #include "apps/top/state.hpp"
 #include "apps/verb.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps::top {
 namespace {

@@ -15,12 +15,12 @@
 #include "apps/protobuf/protobuf.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/messages/type_layout.hpp"
-#include "cardan/runtime/encoded_form.hpp"
-#include "cardan/transport/observer.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/stop.hpp"
+#include "cardan/type_layout.hpp"
+#include "src/runtime/encoded_form.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -10,8 +10,8 @@
 #include "apps/report_json.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/observer.hpp"
 
 namespace cardan::apps {
 

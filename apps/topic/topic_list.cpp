@@ -13,9 +13,9 @@
 #include "apps/run_place.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/discovery/closed_topics.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/observer.hpp"
+#include "src/transport/discovery/closed_topics.hpp"
 
 namespace cardan::apps {
 namespace {

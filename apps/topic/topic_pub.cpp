@@ -21,12 +21,12 @@
 #include "apps/terminal/numbers.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/topic/topic.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/messages/layout_cdr.hpp"
-#include "cardan/transport/any_publisher.hpp"
-#include "cardan/transport/observer.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/any_publisher.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/stop.hpp"
+#include "src/messages/layout_cdr.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -17,9 +17,9 @@
 #include "apps/terminal/output.hpp"
 #include "apps/terminal/rate_window.hpp"
 #include "apps/topic/topic.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/observer.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/transport/publisher.hpp"
-#include "cardan/transport/stop.hpp"
-#include "cardan/transport/wait_any.hpp"
+#include "cardan/publisher.hpp"
+#include "cardan/stop.hpp"
+#include "cardan/wait_any.hpp"
 
 namespace cardan::apps {
 namespace {

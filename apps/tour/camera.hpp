@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/messages/image.hpp"
-#include "cardan/transport/topic.hpp"
+#include "cardan/image.hpp"
+#include "cardan/topic.hpp"
 
 namespace cardan::apps {
 

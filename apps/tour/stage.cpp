@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/system/launcher/child_process.hpp"
+#include "src/system/launcher/child_process.hpp"
 
 namespace cardan::apps {
 

@@ -13,10 +13,10 @@
 
 #include "apps/terminal/output.hpp"
 #include "apps/tour/camera.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/transport/observer.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "apps/tour/stage.hpp"
-#include "cardan/messages/image.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/image.hpp"
+#include "cardan/subscriber.hpp"
 
 namespace cardan::apps {
 

@@ -14,8 +14,8 @@
 #include "apps/terminal/output.hpp"
 #include "apps/tour/camera.hpp"
 #include "apps/tour/steps.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

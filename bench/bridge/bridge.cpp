@@ -17,8 +17,8 @@
 #include "bench/exit_code.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::bench {
 namespace bridging {

@@ -14,7 +14,7 @@
 
 #include "bench/bridge/parts.hpp"
 #include "bench/stage.hpp"
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::bench {
 namespace {

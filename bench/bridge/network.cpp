@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 namespace cardan::bench {
 

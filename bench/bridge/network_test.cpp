@@ -11,7 +11,7 @@
 
 #include <cstdio>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

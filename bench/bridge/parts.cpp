@@ -10,7 +10,7 @@
 #include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/observer.hpp"
 
 namespace cardan::bench {
 namespace {

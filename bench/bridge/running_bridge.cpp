@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::bench {
 namespace {

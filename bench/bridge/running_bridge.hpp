@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/system/launcher/child_process.hpp"
+#include "src/system/launcher/child_process.hpp"
 
 namespace cardan::bench {
 

@@ -19,8 +19,8 @@
 #include "bench/results/statistics.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::bench::bridging {
 namespace {

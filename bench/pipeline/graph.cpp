@@ -11,7 +11,7 @@
 
 #include "bench/pipeline/lidar/chain.hpp"
 #include "bench/transport/run.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::perception {
 namespace {

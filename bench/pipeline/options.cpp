@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "bench/transport/options.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::perception {
 namespace {

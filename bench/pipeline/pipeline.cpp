@@ -20,7 +20,7 @@
 #include "bench/transport/clock.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace perception {

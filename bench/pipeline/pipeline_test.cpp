@@ -6,9 +6,9 @@
 #include "bench/pipeline/recording_test.hpp"
 #include "bench/pipeline/vision/pictures.hpp"
 #include "bench/transport/bench_case.hpp"
-#include "cardan/messages/cdr.hpp"
-#include "cardan/messages/image.hpp"
-#include "cardan/messages/local_message.hpp"
+#include "cardan/cdr.hpp"
+#include "cardan/image.hpp"
+#include "cardan/local_message.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include <set>
 

@@ -10,7 +10,7 @@
 
 #include "bench/pipeline/graph.hpp"
 #include "bench/transport/peer_modules.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::perception {
 namespace {

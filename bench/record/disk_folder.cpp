@@ -16,8 +16,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -18,7 +18,7 @@
 #include "bench/record/recorder_process.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/host.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
 
 namespace cardan::bench::recording {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "bench/transport/options.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

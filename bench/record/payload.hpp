@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "cardan/types/message.hpp"
-#include "cardan/types/shm_vector.hpp"
+#include "cardan/message.hpp"
+#include "cardan/shm_vector.hpp"
 
 namespace cardan::bench::recording {
 

@@ -18,7 +18,7 @@
 #include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
 #include "cardan/cardan.hpp"
-#include "cardan/runtime/cycle.hpp"
+#include "cardan/cycle.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/record/parts.hpp"
 #include "bench/record/record_bench.hpp"
 #include "bench/transport/report.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace recording {

@@ -11,7 +11,7 @@
 #include "bench/record/recorder_process.hpp"
 #include "bench/record/work.hpp"
 #include "bench/transport/report.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

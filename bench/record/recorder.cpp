@@ -5,7 +5,7 @@
 
 #include "bench/record/parts.hpp"
 #include "bench/stage.hpp"
-#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/recorder.hpp"
 
 namespace cardan::bench::recording {
 namespace {

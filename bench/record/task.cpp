@@ -8,7 +8,7 @@
 #include "bench/record/work.hpp"
 #include "bench/stage.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/runtime/cycle.hpp"
+#include "cardan/cycle.hpp"
 
 namespace cardan::bench::recording {
 namespace {

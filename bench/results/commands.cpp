@@ -14,7 +14,7 @@
 #include "bench/results/report_program.hpp"
 #include "bench/transport/conditions.hpp"
 #include "bench/transport/peers/peer.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

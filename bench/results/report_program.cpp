@@ -16,8 +16,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/python_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/python_program.hpp"
 
 namespace cardan::bench {
 namespace {

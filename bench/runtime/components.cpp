@@ -7,8 +7,8 @@
 
 #include "bench/runtime/workload.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/runtime/runtime.hpp"
-#include "cardan/types/shm_vector.hpp"
+#include "cardan/shm_vector.hpp"
+#include "src/runtime/runtime.hpp"
 
 namespace cardan::bench {
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/runtime/runtime.hpp"
-#include "cardan/types/shm_vector.hpp"
+#include "cardan/shm_vector.hpp"
+#include "src/runtime/runtime.hpp"
 
 namespace cardan::bench {
 

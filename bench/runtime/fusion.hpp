@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/runtime/workload.hpp"
-#include "cardan/runtime/fusion/fusion_policy.hpp"
+#include "cardan/fusion_policy.hpp"
 
 namespace cardan::bench {
 

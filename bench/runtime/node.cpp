@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 
 namespace cardan::bench {
 

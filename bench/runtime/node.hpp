@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cardan/types/message.hpp"
-#include "cardan/types/shm_vector.hpp"
+#include "cardan/message.hpp"
+#include "cardan/shm_vector.hpp"
 
 namespace cardan::bench {
 

@@ -19,8 +19,8 @@
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
 #include "bench/transport/transport.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/system_lock.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/system_lock.hpp"
 
 namespace cardan::bench {
 namespace {

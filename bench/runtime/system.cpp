@@ -16,13 +16,13 @@
 
 #include "bench/helper.hpp"
 #include "bench/temporary_folder.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/host/control_client.hpp"
-#include "cardan/system/launcher/own_program.hpp"
-#include "cardan/system/launcher/supervisor.hpp"
-#include "cardan/system/launcher/usage.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "src/system/host/control_client.hpp"
+#include "src/system/launcher/own_program.hpp"
+#include "src/system/launcher/supervisor.hpp"
+#include "src/system/launcher/usage.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "bench/results/words.hpp"
 #include "bench/transport/progress.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

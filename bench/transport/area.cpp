@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "bench/transport/futex.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "bench/transport/options.hpp"
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 namespace cardan::bench {
 

@@ -23,8 +23,8 @@
 #include "bench/pin.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/options.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/realtime.hpp"
+#include "cardan/error.hpp"
+#include "cardan/realtime.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/run.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 extern char** environ;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/transport/bench_case.hpp"
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "bench/transport/sensors.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

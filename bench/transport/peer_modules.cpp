@@ -8,7 +8,7 @@
 
 #include "bench/transport/options.hpp"
 #include "bench/transport/peers/peer.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

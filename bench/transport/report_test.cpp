@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/transport/peer_modules.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/pin.hpp"
 #include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/transport/area.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/pattern.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 

@@ -23,7 +23,7 @@
 #include "bench/transport/role.hpp"
 #include "bench/transport/rows.hpp"
 #include "bench/transport/run.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

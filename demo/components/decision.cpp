@@ -2,7 +2,7 @@
 // The decision: whenever one of the two sensors' findings comes in, brake or go, from the newest of both.
 #include <utility>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "demo/components/notes.hpp"
 #include "demo/steps.hpp"
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "cardan/base/atomic.hpp"
-#include "cardan/runtime/context.hpp"
+#include "cardan/context.hpp"
+#include "cardan/detail/atomic.hpp"
 #include "demo/sensors/timeline.hpp"
 
 namespace cardan::street {

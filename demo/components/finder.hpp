@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "demo/components/notes.hpp"
 #include "demo/steps.hpp"
 

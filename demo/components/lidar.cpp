@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "demo/components/driver.hpp"
 #include "demo/components/notes.hpp"
 #include "demo/steps.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cardan/runtime/context.hpp"
+#include "cardan/context.hpp"
 #include "demo/processes/roles.hpp"
 #include "demo/topics.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "cardan/fixed_string.hpp"
+#include "cardan/message.hpp"
 #include "cardan/messages/header.hpp"
-#include "cardan/types/fixed_string.hpp"
-#include "cardan/types/message.hpp"
 
 namespace cardan::street {
 

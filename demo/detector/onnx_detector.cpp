@@ -12,7 +12,7 @@
 #include <opencv2/imgproc.hpp>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/coco.hpp"
 #include "demo/detector/onnx_inputs.hpp"
 #include "demo/detector/people_detector.hpp"

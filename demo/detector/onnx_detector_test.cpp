@@ -9,7 +9,7 @@
 #include <fstream>
 #include <opencv2/imgproc.hpp>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/onnx_file_test.hpp"
 #include "demo/sensors/camera_source.hpp"
 

@@ -5,13 +5,13 @@
 
 #include <array>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/config/json_text.hpp"
-#include "cardan/system/launcher/crash.hpp"
-#include "cardan/system/launcher/launcher_control.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 #include "demo/files.hpp"
 #include "demo/processes/cpu_seconds.hpp"
+#include "src/config/json_text.hpp"
+#include "src/system/launcher/crash.hpp"
+#include "src/system/launcher/launcher_control.hpp"
 
 namespace cardan::street {
 namespace {

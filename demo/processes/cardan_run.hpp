@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "cardan/system/launcher/supervisor.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/subscriber.hpp"
 #include "demo/processes/crash.hpp"
 #include "demo/run.hpp"
 #include "demo/topics.hpp"
+#include "src/system/launcher/supervisor.hpp"
 
 namespace cardan::street {
 

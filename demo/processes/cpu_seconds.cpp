@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "cardan/system/launcher/usage.hpp"
+#include "src/system/launcher/usage.hpp"
 
 namespace cardan::street {
 

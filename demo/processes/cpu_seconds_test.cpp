@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/usage.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/usage.hpp"
 
 namespace cardan::street {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cardan/system/launcher/supervisor.hpp"
 #include "demo/report/measurements.hpp"
+#include "src/system/launcher/supervisor.hpp"
 
 namespace cardan::street {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cardan/base/realtime.hpp"
-#include "cardan/config/configuration.hpp"
+#include "cardan/configuration.hpp"
+#include "cardan/realtime.hpp"
 
 namespace cardan::street {
 

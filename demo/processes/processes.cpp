@@ -18,7 +18,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/processes/cpu_seconds.hpp"
 
 namespace cardan::street {

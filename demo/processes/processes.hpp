@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 #include "demo/report/note.hpp"
 
 namespace cardan::street {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 namespace cardan::street {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "cardan/types/fixed_string.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/fixed_string.hpp"
+#include "cardan/message.hpp"
 
 namespace cardan::street {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 #include "demo/sensors/timeline.hpp"
 
 namespace cardan::street {

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/people_detector.hpp"
 #include "demo/sensors/video_camera.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/motion_detector.hpp"
 
 namespace cardan::street {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

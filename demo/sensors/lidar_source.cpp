@@ -9,7 +9,7 @@
 #include <system_error>
 #include <thread>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/sensors/kitti.hpp"
 #include "demo/sensors/raycast.hpp"
 #include "demo/sensors/velodyne_source.hpp"

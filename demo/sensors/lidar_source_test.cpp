@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/error.hpp"
 #include "demo/sensors/velodyne.hpp"
 
 namespace cardan::street {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <opencv2/imgcodecs.hpp>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/messages/point_cloud.hpp"
+#include "cardan/point_cloud.hpp"
 
 namespace cardan::street {
 

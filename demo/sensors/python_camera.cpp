@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/python_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/python_program.hpp"
 
 namespace cardan::street {
 namespace {

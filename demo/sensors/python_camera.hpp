@@ -4,9 +4,9 @@
 #include <chrono>
 #include <string>
 
-#include "cardan/system/launcher/child_process.hpp"
 #include "demo/sensors/camera_source.hpp"
 #include "demo/sensors/lidar_source.hpp"
+#include "src/system/launcher/child_process.hpp"
 
 namespace cardan::street {
 

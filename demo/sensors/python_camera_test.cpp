@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

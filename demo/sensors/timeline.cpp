@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::street {
 namespace {

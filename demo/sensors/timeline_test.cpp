@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::street {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

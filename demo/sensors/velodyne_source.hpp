@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 #include "demo/sensors/lidar_source.hpp"
 #include "demo/sensors/pcap.hpp"
 #include "demo/sensors/velodyne.hpp"

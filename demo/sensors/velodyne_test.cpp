@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/sensors/pcap.hpp"
 
 namespace cardan::street {

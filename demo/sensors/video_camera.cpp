@@ -10,7 +10,7 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <system_error>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

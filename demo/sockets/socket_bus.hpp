@@ -9,11 +9,11 @@
 #include <tuple>
 #include <utility>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/stop.hpp"
-#include "cardan/transport/topic.hpp"
-#include "cardan/types/arena.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/arena.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/message.hpp"
+#include "cardan/stop.hpp"
+#include "cardan/topic.hpp"
 #include "demo/sockets/socket_frames.hpp"
 
 namespace cardan::street {

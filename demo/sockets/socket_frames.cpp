@@ -15,8 +15,8 @@
 #include <new>
 #include <system_error>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

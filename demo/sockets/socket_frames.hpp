@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 // The peer that the demo compares Cardan with: frames over a Unix stream socket, as careful programs send them. A frame
 // is a length, a sequence number and the time of its publish call, then the bytes. Readers keep the newest complete

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <numeric>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/messages/point_cloud.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/point_cloud.hpp"
 #include "demo/decision/decision.hpp"
 #include "demo/sockets/socket_bus.hpp"
 

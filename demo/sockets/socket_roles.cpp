@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/realtime.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/realtime.hpp"
+#include "cardan/stop.hpp"
 #include "demo/processes/roles.hpp"
 #include "demo/sockets/socket_bus.hpp"
 #include "demo/steps.hpp"

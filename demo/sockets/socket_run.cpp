@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::street {
 namespace {

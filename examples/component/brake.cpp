@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A component: brakes when something is near.
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "topics.hpp"
 
 class Brake : public cardan::Component {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "cardan/runtime/simulation.hpp"
+#include "cardan/simulation.hpp"
 #include "topics.hpp"
 
 TEST(Brake, BrakesBelowItsLimit) {

@@ -2,7 +2,7 @@
 // A component with a timer: a radar that sees something come nearer, again and again.
 #include <chrono>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 #include "topics.hpp"
 
 class Radar : public cardan::Component {

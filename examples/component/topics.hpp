@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cardan/transport/topic.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
+#include "cardan/topic.hpp"
 
 struct Distance {
   double metres = 0;

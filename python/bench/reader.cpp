@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 #include "cardan/cardan.hpp"
 
 int main(int count, char** arguments) {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/messages/any_type.hpp"
-#include "cardan/record/player/file_set.hpp"
-#include "cardan/record/player/message_form.hpp"
+#include "cardan/any_type.hpp"
+#include "src/record/player/file_set.hpp"
+#include "src/record/player/message_form.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
 #include "python/src/instance.hpp"

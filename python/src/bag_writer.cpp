@@ -12,11 +12,11 @@
 #include <string>
 #include <utility>
 
-#include "cardan/mcap/new_file.hpp"
+#include "src/mcap/new_file.hpp"
 #include "cardan/mcap/writer.hpp"
-#include "cardan/messages/any_type.hpp"
-#include "cardan/record/channel_form.hpp"
-#include "cardan/record/ros2_form.hpp"
+#include "cardan/any_type.hpp"
+#include "src/record/channel_form.hpp"
+#include "src/record/ros2_form.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
 #include "python/src/record_module.hpp"

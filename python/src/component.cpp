@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/messages/any_type.hpp"
-#include "cardan/runtime/component.hpp"
-#include "cardan/runtime/component_core.hpp"
-#include "cardan/runtime/runtime.hpp"
-#include "cardan/transport/any_publisher.hpp"
+#include "cardan/any_type.hpp"
+#include "cardan/component.hpp"
+#include "src/runtime/component_core.hpp"
+#include "src/runtime/runtime.hpp"
+#include "cardan/any_publisher.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/fusion.hpp"
 #include "python/src/held.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "cardan/base/error.hpp"
-#include "cardan/runtime/component.hpp"
+#include "cardan/error.hpp"
+#include "cardan/component.hpp"
 
 namespace cardan::python {
 

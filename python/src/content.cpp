@@ -5,10 +5,10 @@
 #include <cstring>
 #include <utility>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/forked.hpp"
-#include "cardan/messages/layout_cdr.hpp"
-#include "cardan/messages/layout_walk.hpp"
+#include "cardan/error.hpp"
+#include "cardan/detail/forked.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "src/messages/layout_walk.hpp"
 #include "python/src/errors.hpp"
 
 namespace cardan::python {

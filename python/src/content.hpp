@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cardan/messages/any_type.hpp"
-#include "cardan/transport/any_publisher.hpp"
-#include "cardan/transport/any_subscriber.hpp"
-#include "cardan/types/arena.hpp"
+#include "cardan/any_type.hpp"
+#include "cardan/any_publisher.hpp"
+#include "cardan/any_subscriber.hpp"
+#include "cardan/arena.hpp"
 
 namespace cardan::python {
 

@@ -6,7 +6,7 @@
 #include <typeinfo>
 #include <utility>
 
-#include "cardan/base/forked.hpp"
+#include "cardan/detail/forked.hpp"
 
 namespace nb = nanobind;
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::python {
 

@@ -15,12 +15,10 @@
 #include <string_view>
 #include <utility>
 
-#include "cardan/base/error.hpp"
-#include "cardan/messages/type_layout.hpp"
-#include "cardan/runtime/fusion/approximate.hpp"
-#include "cardan/runtime/fusion/exact.hpp"
-#include "cardan/runtime/fusion/fusion_core.hpp"
-#include "cardan/runtime/fusion/primary.hpp"
+#include "cardan/error.hpp"
+#include "cardan/type_layout.hpp"
+#include "cardan/fusion_policy.hpp"
+#include "cardan/detail/fusion_core.hpp"
 #include "python/src/instance.hpp"
 #include "python/src/message.hpp"
 #include "python/src/samples.hpp"

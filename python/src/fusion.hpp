@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cardan/messages/any_type.hpp"
-#include "cardan/runtime/declaring.hpp"
-#include "cardan/runtime/fusion/fusion_policy.hpp"
-#include "cardan/transport/topic.hpp"
+#include "cardan/any_type.hpp"
+#include "cardan/detail/declaring.hpp"
+#include "cardan/fusion_policy.hpp"
+#include "cardan/topic.hpp"
 #include "python/src/held.hpp"
 
 namespace cardan::python {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::python {
 

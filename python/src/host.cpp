@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/config/python_component.hpp"
-#include "cardan/system/host/crash_report.hpp"
-#include "cardan/system/host/host.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/crash_words.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/system/plan/plan.hpp"
-#include "cardan/transport/discovery/process.hpp"
+#include "src/config/python_component.hpp"
+#include "src/system/host/crash_report.hpp"
+#include "src/system/host/host.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/declare.hpp"
+#include "src/system/plan/plan.hpp"
+#include "src/transport/discovery/process.hpp"
 #include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 

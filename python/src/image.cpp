@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cardan/messages/image_format.hpp"
-#include "cardan/messages/layout_walk.hpp"
+#include "cardan/image.hpp"
+#include "src/messages/layout_walk.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"

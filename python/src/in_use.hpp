@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::python {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/messages/any_type.hpp"
-#include "cardan/messages/layout_cdr.hpp"
-#include "cardan/transport/endpoint/sample_clock.hpp"
+#include "cardan/any_type.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "cardan/detail/sample_clock.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/image.hpp"

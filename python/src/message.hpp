@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/type_layout.hpp"
 #include "python/src/content.hpp"
 
 namespace cardan::python {

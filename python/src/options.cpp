@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "cardan/transport/endpoint_options.hpp"
-#include "cardan/transport/topic.hpp"
+#include "cardan/endpoint_options.hpp"
+#include "cardan/topic.hpp"
 #include "python/src/instance.hpp"
 
 namespace nb = nanobind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cardan/record/player/player.hpp"
+#include "cardan/player.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/forked.hpp"
+#include "cardan/detail/forked.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/instance.hpp"
 #include "python/src/record_module.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "cardan/transport/any_publisher.hpp"
+#include "cardan/any_publisher.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
 #include "python/src/message.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "cardan/messages/layout_walk.hpp"
+#include "src/messages/layout_walk.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"

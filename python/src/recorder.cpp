@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "cardan/base/forked.hpp"
-#include "cardan/record/recorder/recorder.hpp"
+#include "cardan/detail/forked.hpp"
+#include "cardan/recorder.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/instance.hpp"
 #include "python/src/record_module.hpp"

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/config/python_component.hpp"
-#include "cardan/replay/run_from.hpp"
-#include "cardan/system/plan/plan.hpp"
-#include "cardan/terminal/output.hpp"
+#include "src/config/python_component.hpp"
+#include "src/replay/run_from.hpp"
+#include "src/system/plan/plan.hpp"
+#include "src/terminal/output.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/record_module.hpp"
 

@@ -8,10 +8,10 @@
 #include <typeinfo>
 #include <utility>
 
-#include "cardan/base/error.hpp"
-#include "cardan/messages/any_type.hpp"
-#include "cardan/runtime/payload_type.hpp"
-#include "cardan/transport/endpoint/sample_block.hpp"
+#include "cardan/error.hpp"
+#include "cardan/any_type.hpp"
+#include "cardan/codec.hpp"
+#include "cardan/detail/sample_block.hpp"
 #include "python/src/content.hpp"
 #include "python/src/message.hpp"
 

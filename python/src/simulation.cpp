@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `SimulationHandle`: components in Python, and those of a file, on the simulation's thread and clock.
-#include "cardan/runtime/simulation.hpp"
+#include "cardan/simulation.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
@@ -18,13 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/forked.hpp"
-#include "cardan/config/python_component.hpp"
-#include "cardan/runtime/component_core.hpp"
-#include "cardan/runtime/fusion/fusion_watch.hpp"
-#include "cardan/runtime/runtime.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/detail/forked.hpp"
+#include "src/config/python_component.hpp"
+#include "src/runtime/component_core.hpp"
+#include "src/runtime/fusion/fusion_watch.hpp"
+#include "src/runtime/runtime.hpp"
+#include "src/system/plan/plan.hpp"
 #include "python/src/component.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/held.hpp"

@@ -17,11 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/any_subscriber.hpp"
-#include "cardan/transport/stop.hpp"
-#include "cardan/transport/timer.hpp"
-#include "cardan/transport/wait_any.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/any_subscriber.hpp"
+#include "cardan/stop.hpp"
+#include "cardan/wait_any.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
 #include "python/src/instance.hpp"

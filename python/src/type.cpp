@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/type_layout.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "cardan/messages/any_type.hpp"
+#include "cardan/any_type.hpp"
 
 namespace cardan::python {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/type_layout.hpp"
 #include "python/src/content.hpp"
 
 namespace cardan::python {

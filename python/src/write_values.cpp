@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cardan/messages/layout_walk.hpp"
+#include "src/messages/layout_walk.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/message.hpp"

@@ -10,7 +10,7 @@ scripts/build.sh release cardan
 headers=$(compgen -G 'build/pcl/usr/include/pcl-1.*' || compgen -G '/usr/include/pcl-1.*') ||
   die "no PCL headers — scripts/setup.sh --for test-deep unpacks them to build/pcl"
 mkdir -p build/deep
-"$CXX" -std=c++20 -O1 -Wall -Wextra -Werror -I. -isystem "${headers%%$'\n'*}" -isystem /usr/include/eigen3 \
-  cardan/messages/pcl_test.cpp -Lbuild/release/lib -lcardan -lgtest -lgtest_main -pthread \
+"$CXX" -std=c++20 -O1 -Wall -Wextra -Werror -I. -Iinclude -isystem "${headers%%$'\n'*}" -isystem /usr/include/eigen3 \
+  src/messages/pcl_test.cpp -Lbuild/release/lib -lcardan -lgtest -lgtest_main -pthread \
   -Wl,-rpath,"$PWD/build/release/lib" -o build/deep/pcl_tests
 build/deep/pcl_tests

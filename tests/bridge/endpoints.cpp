@@ -17,8 +17,8 @@
 #include <string_view>
 #include <thread>
 
+#include "cardan/any_type.hpp"
 #include "cardan/cardan.hpp"
-#include "cardan/messages/any_type.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const folder = mkdtempSync(join(tmpdir(), "cardan-page-"));
-cpSync(join(process.argv[2], "cardan/bridge/foxglove/page"), folder, { recursive: true });
+cpSync(join(process.argv[2], "src/bridge/foxglove/page"), folder, { recursive: true });
 writeFileSync(join(folder, "package.json"), '{"type":"module"}');
 const load = (name) => import(pathToFileURL(join(folder, name)));
 writeFileSync(join(folder, "libraries.js"), "export const LIBRARIES = new Set();\n"); // the build makes it

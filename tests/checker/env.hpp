@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "cardan/transport/protocol/order_table.hpp"
+#include "src/transport/protocol/order_table.hpp"
 #include "tests/checker/execution.hpp"
 
 /// The environment in which the real protocol code runs under the checker, and what its scenarios are made of.

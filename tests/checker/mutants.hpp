@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/transport/protocol/order_table.hpp"
+#include "src/transport/protocol/order_table.hpp"
 #include "tests/checker/env.hpp"
 #include "tests/checker/scenarios.hpp"
 

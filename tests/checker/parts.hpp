@@ -4,17 +4,17 @@
 #include <array>
 #include <cstdint>
 
-#include "cardan/transport/protocol/bell_protocol.hpp"
-#include "cardan/transport/protocol/event_protocol.hpp"
-#include "cardan/transport/protocol/reclaim_protocol.hpp"
-#include "cardan/transport/protocol/reliable_protocol.hpp"
-#include "cardan/transport/protocol/slot_protocol.hpp"
-#include "cardan/transport/protocol/table_protocol.hpp"
+#include "src/transport/protocol/bell_protocol.hpp"
+#include "src/transport/protocol/event_protocol.hpp"
+#include "src/transport/protocol/reclaim_protocol.hpp"
+#include "src/transport/protocol/reliable_protocol.hpp"
+#include "src/transport/protocol/slot_protocol.hpp"
+#include "src/transport/protocol/table_protocol.hpp"
 #include "tests/checker/env.hpp"
 
 /// The parts of the scenarios: publishers, subscribers and helper threads around the code of production. The
 /// table, the pool of slots with reclaim and judgement, publish, take, wake, the reliable wait and the sleepers are
-/// those of cardan/transport/protocol/*_protocol.hpp; what is written here is in which order a scenario calls them.
+/// those of src/transport/protocol/*_protocol.hpp; what is written here is in which order a scenario calls them.
 namespace cardan::checker {
 
 inline constexpr std::uint32_t kMaxSlots = 8;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/transport/protocol/order_table.hpp"
+#include "src/transport/protocol/order_table.hpp"
 #include "tests/checker/execution.hpp"
 
 namespace cardan::checker {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cardan/cdr_writer.hpp"
 #include "cardan/mcap/writer.hpp"
-#include "cardan/messages/cdr_writer.hpp"
 
 namespace cardan::test {
 

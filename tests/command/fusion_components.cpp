@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "cardan/messages/messages.hpp"
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
+#include "cardan/messages.hpp"
 
 namespace {
 

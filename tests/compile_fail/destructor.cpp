@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: the struct has a destructor
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   ~Bad() { speed = 0; }

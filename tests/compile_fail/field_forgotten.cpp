@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: CARDAN_MESSAGE does not name every field
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   double speed = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: give that struct a CARDAN_MESSAGE line of its own
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Wheel {
   double speed = 0;

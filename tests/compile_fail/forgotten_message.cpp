@@ -3,7 +3,7 @@
 // the struct errors: 1
 #include <utility>
 
-#include "cardan/transport/publisher.hpp"
+#include "cardan/publisher.hpp"
 
 struct Speed {
   double metres_per_second = 0;

@@ -3,7 +3,7 @@
 // the struct errors: 1
 #include <chrono>
 
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/subscriber.hpp"
 
 struct Speed {
   double metres_per_second = 0;

@@ -2,7 +2,7 @@
 // The control: with the same flags this one compiles. Were it to fail, the others would fail for the wrong reason.
 #include <cstdint>
 
-#include "cardan/messages/messages.hpp"
+#include "cardan/messages.hpp"
 
 namespace my {
 struct Wheel {

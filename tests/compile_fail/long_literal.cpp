@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: deleted
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 cardan::FixedString<4> name() { return "longer than four"; }

@@ -3,6 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 std::uint64_t hash() { return cardan::message_traits<std::string>::type_hash(); }

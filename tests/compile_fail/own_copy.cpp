@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: the struct has its own copy or move functions
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   Bad() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: a field is a reference, which means nothing in another process
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   double& speed;

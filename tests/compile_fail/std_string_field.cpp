@@ -2,7 +2,7 @@
 // expect: a field owns memory of this process
 #include <string>
 
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   std::string name;

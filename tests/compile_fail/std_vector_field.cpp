@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   std::uint32_t count = 0;

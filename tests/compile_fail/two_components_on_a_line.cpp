@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two classes offered in one line: this one compiles.
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 
 struct One : cardan::Component {
   void on_start(cardan::Context&) override {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: put an inner array into a struct
 #include <array>
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   cardan::shm::vector<std::array<float, 3>> points;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: keep one flat list
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
 
 struct Bad {
   cardan::shm::vector<cardan::shm::vector<float>> rows;

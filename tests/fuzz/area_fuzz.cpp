@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstring>
 
-#include "cardan/base/error.hpp"
-#include "cardan/transport/endpoint/publisher_area.hpp"
-#include "cardan/transport/endpoint/subscriber_core.hpp"
-#include "cardan/transport/observer.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/subscriber.hpp"
+#include "src/transport/endpoint/publisher_area.hpp"
+#include "src/transport/endpoint/subscriber_core.hpp"
 #include "tests/fuzz/speech.hpp"
 
 namespace cardan::fuzz::area_target {

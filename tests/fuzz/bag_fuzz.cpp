@@ -6,7 +6,7 @@
 
 #include "apps/bag/convert/ros1_bag.hpp"
 #include "apps/bag/convert/ros1_type.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/compression.hpp"
 #include "tests/fuzz/recordings.hpp"
 

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "cardan/base/error.hpp"
-#include "cardan/messages/layout_cdr.hpp"
-#include "cardan/messages/ros_layout.hpp"
-#include "cardan/messages/standard_messages.hpp"
+#include "cardan/error.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "src/messages/ros_layout.hpp"
+#include "src/messages/standard_messages.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::cdr_target {

@@ -5,10 +5,10 @@
 
 #include <thread>
 
-#include "cardan/base/error.hpp"
-#include "cardan/transport/discovery/process.hpp"
-#include "cardan/transport/observer.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/subscriber.hpp"
+#include "src/transport/discovery/process.hpp"
 #include "tests/fuzz/imposter.hpp"
 
 namespace cardan::fuzz::client_target {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A configuration file that says anything. Must hold: problems with a place in the text, and a picture of what is
 // left.
-#include "cardan/config/check.hpp"
-#include "cardan/config/graph.hpp"
+#include "src/config/check.hpp"
+#include "src/config/graph.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::config_target {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "apps/bag/convert/sqlite_bag.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::db3_target {

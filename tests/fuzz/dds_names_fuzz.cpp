@@ -6,10 +6,10 @@
 #include <cctype>
 #include <span>
 
-#include "cardan/base/error.hpp"
-#include "cardan/bridge/dds/discovery_info.hpp"
-#include "cardan/bridge/dds/message_finder.hpp"
-#include "cardan/bridge/dds/names.hpp"
+#include "cardan/error.hpp"
+#include "src/bridge/dds/discovery_info.hpp"
+#include "src/bridge/dds/message_finder.hpp"
+#include "src/bridge/dds/names.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::dds_names_target {

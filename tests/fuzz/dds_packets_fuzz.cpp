@@ -12,8 +12,8 @@
 #include <memory>
 #include <vector>
 
-#include "cardan/bridge/dds/inbox.hpp"
-#include "cardan/bridge/dds/packets.hpp"
+#include "src/bridge/dds/inbox.hpp"
+#include "src/bridge/dds/packets.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::dds_packets_target {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <span>
 
-#include "cardan/bridge/dds/parameter_answers.hpp"
-#include "cardan/messages/cdr_writer.hpp"
+#include "cardan/cdr_writer.hpp"
+#include "src/bridge/dds/parameter_answers.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::dds_parameters_target {

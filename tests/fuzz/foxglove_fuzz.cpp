@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cardan/base/error.hpp"
-#include "cardan/bridge/foxglove/viewer.hpp"
+#include "cardan/detail/message_type.hpp"
+#include "cardan/error.hpp"
 #include "cardan/messages/clock.hpp"
-#include "cardan/types/message_type.hpp"
+#include "src/bridge/foxglove/viewer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::foxglove_target {

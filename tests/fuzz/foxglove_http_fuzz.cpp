@@ -16,10 +16,10 @@
 #include <optional>
 #include <vector>
 
-#include "cardan/base/fd.hpp"
-#include "cardan/bridge/foxglove/origin.hpp"
-#include "cardan/bridge/foxglove/protocol.hpp"
-#include "cardan/bridge/foxglove/socket_server.hpp"
+#include "cardan/detail/fd.hpp"
+#include "src/bridge/foxglove/origin.hpp"
+#include "src/bridge/foxglove/protocol.hpp"
+#include "src/bridge/foxglove/socket_server.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::foxglove_http_target {

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "cardan/base/error.hpp"
-#include "cardan/bridge/foxglove/parameter_desk.hpp"
+#include "cardan/error.hpp"
+#include "src/bridge/foxglove/parameter_desk.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::foxglove_parameters_target {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cardan/bridge/foxglove/shape.hpp"
-#include "cardan/messages/cdr_writer.hpp"
+#include "cardan/cdr_writer.hpp"
+#include "src/bridge/foxglove/shape.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::foxglove_shapes_target {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cardan/base/log.hpp"
+#include "cardan/log.hpp"
 
 namespace cardan::fuzz {
 

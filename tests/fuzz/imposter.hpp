@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cardan/transport/discovery/run_directory.hpp"
+#include "src/transport/discovery/run_directory.hpp"
 #include "tests/fuzz/speech.hpp"
 #include "tests/support/raw_peer.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "apps/bag/export/flatten.hpp"
 #include "apps/decode.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::json_target {

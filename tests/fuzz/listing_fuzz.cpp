@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <set>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/socket.hpp"
-#include "cardan/transport/discovery/run_directory.hpp"
+#include "cardan/error.hpp"
+#include "src/base/socket.hpp"
+#include "src/transport/discovery/run_directory.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::listing_target {

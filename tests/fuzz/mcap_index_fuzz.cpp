@@ -3,11 +3,11 @@
 // result or an error in words, and what has been rewritten is a whole file.
 #include <filesystem>
 
-#include "cardan/base/crc32c.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/mcap/message_sizes.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"
+#include "src/base/crc32c.hpp"
+#include "src/mcap/message_sizes.hpp"
 #include "tests/fuzz/recordings.hpp"
 
 namespace cardan::fuzz::mcap_index_target {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <map>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/verify.hpp"
-#include "cardan/record/chunks/seam.hpp"
+#include "src/record/chunks/seam.hpp"
 #include "tests/fuzz/recordings.hpp"
 
 namespace cardan::fuzz::mcap_seam_target {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metadata.yaml next to a recording. Must hold: it names a bounded number of files, or there is a reason in words.
-#include "cardan/record/recording_folder.hpp"
+#include "src/record/recording_folder.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::metadata_target {

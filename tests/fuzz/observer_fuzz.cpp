@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile process answers programs that only look (`topic list`, `topic echo`, the web view) with anything. Must
 // hold: they come to an end, and what they print is text.
-#include "cardan/transport/observer.hpp"
+#include "cardan/observer.hpp"
 
 #include <sys/socket.h>
 
 #include <thread>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/fuzz/imposter.hpp"
 
 namespace cardan::fuzz::observer_target {

@@ -6,10 +6,10 @@
 
 #include <cstring>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/transport/endpoint/subscriber_core.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/subscriber.hpp"
+#include "src/transport/endpoint/subscriber_core.hpp"
 #include "tests/fuzz/speech.hpp"
 
 namespace cardan::fuzz::page_target {

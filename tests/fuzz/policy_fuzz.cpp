@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "cardan/base/error.hpp"
-#include "cardan/transport/discovery/access.hpp"
+#include "cardan/error.hpp"
+#include "src/transport/discovery/access.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::policy_target {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/base/fd.hpp"
-#include "cardan/mcap/sample_file_test.hpp"
+#include "cardan/detail/fd.hpp"
+#include "src/mcap/sample_file_test.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz {

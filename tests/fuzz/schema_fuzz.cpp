@@ -3,10 +3,10 @@
 // tools' one.
 #include <algorithm>
 
-#include "cardan/base/error.hpp"
-#include "cardan/messages/ros_layout.hpp"
-#include "cardan/messages/ros_schema.hpp"
-#include "cardan/messages/type_layout.hpp"
+#include "cardan/error.hpp"
+#include "cardan/type_layout.hpp"
+#include "src/messages/ros_layout.hpp"
+#include "src/messages/ros_schema.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace cardan::fuzz::schema_target {

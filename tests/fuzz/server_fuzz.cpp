@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cardan/transport/discovery/process.hpp"
-#include "cardan/transport/discovery/wire.hpp"
-#include "cardan/transport/publisher.hpp"
+#include "cardan/publisher.hpp"
+#include "src/transport/discovery/process.hpp"
+#include "src/transport/discovery/wire.hpp"
 #include "tests/fuzz/speech.hpp"
 #include "tests/support/raw_peer.hpp"
 

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/base/area.hpp"
-#include "cardan/base/fd.hpp"
-#include "cardan/base/socket.hpp"
-#include "cardan/transport/endpoint/bell_board.hpp"
-#include "cardan/transport/endpoint/publisher_core.hpp"
+#include "cardan/detail/fd.hpp"
+#include "src/base/area.hpp"
+#include "src/base/socket.hpp"
+#include "src/transport/endpoint/bell_board.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/frames.hpp"
 

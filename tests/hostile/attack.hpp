@@ -10,10 +10,10 @@
 #include <random>
 #include <thread>
 
-#include "cardan/base/area.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/base/socket.hpp"
-#include "cardan/transport/protocol/layout.hpp"
+#include "cardan/log.hpp"
+#include "src/base/area.hpp"
+#include "src/base/socket.hpp"
+#include "src/transport/protocol/layout.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"

@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/base/area.hpp"
-#include "cardan/transport/discovery/run_directory.hpp"
-#include "cardan/transport/protocol/layout.hpp"
+#include "src/base/area.hpp"
+#include "src/transport/discovery/run_directory.hpp"
+#include "src/transport/protocol/layout.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

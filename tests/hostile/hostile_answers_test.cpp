@@ -9,9 +9,9 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/observer.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/run_directory.hpp"

@@ -13,12 +13,12 @@
 #include <new>
 #include <thread>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/discovery/process.hpp"
-#include "cardan/transport/endpoint/answer_times.hpp"
-#include "cardan/transport/observer.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/observer.hpp"
+#include "src/transport/discovery/process.hpp"
+#include "src/transport/endpoint/answer_times.hpp"
 #include "tests/hostile/imposter.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"

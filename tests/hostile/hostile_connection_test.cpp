@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/base/log.hpp"
-#include "cardan/transport/discovery/process.hpp"
-#include "cardan/transport/endpoint/bell_board.hpp"
-#include "cardan/transport/endpoint/publisher_core.hpp"
+#include "cardan/log.hpp"
+#include "src/transport/discovery/process.hpp"
+#include "src/transport/endpoint/bell_board.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/run_directory.hpp"

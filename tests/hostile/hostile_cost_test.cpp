@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-#include "cardan/transport/endpoint/publisher_core.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "tests/hostile/attack.hpp"
 
 namespace {

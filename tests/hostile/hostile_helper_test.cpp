@@ -10,10 +10,10 @@
 #include <chrono>
 #include <csignal>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/endpoint/publisher_core.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/stop.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/support/run_directory.hpp"
 

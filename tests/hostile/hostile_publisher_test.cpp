@@ -15,9 +15,9 @@
 #include <random>
 #include <thread>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/wait_any.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/wait_any.hpp"
 #include "tests/hostile/imposter.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"

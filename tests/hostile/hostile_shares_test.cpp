@@ -11,10 +11,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/discovery/process.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "src/transport/discovery/process.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/run_directory.hpp"

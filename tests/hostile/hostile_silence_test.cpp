@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <thread>
 
-#include "cardan/system/launcher/silence_watch.hpp"
-#include "cardan/transport/publisher.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/message.hpp"
+#include "cardan/publisher.hpp"
+#include "src/system/launcher/silence_watch.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/run_directory.hpp"

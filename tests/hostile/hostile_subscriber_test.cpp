@@ -13,7 +13,7 @@
 
 #include <deque>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/hostile/attack.hpp"
 
 namespace {

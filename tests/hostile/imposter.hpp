@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/transport/discovery/run_directory.hpp"
-#include "cardan/transport/endpoint/bell_board.hpp"
-#include "cardan/transport/endpoint/publisher_core.hpp"
-#include "cardan/transport/publisher.hpp"
-#include "cardan/transport/topic.hpp"
+#include "cardan/publisher.hpp"
+#include "cardan/topic.hpp"
+#include "src/transport/discovery/run_directory.hpp"
+#include "src/transport/endpoint/bell_board.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/raw_peer.hpp"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"

@@ -14,10 +14,10 @@
 #include <fstream>
 #include <optional>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/discovery/run_directory.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "src/transport/discovery/run_directory.hpp"
 #include "tests/hostile/by_hand.hpp"
 #include "tests/hostile/strangers.hpp"
 #include "tests/support/child.hpp"

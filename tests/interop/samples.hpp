@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cardan/messages/standard_messages.hpp"
+#include "src/messages/standard_messages.hpp"
 
 // One message of every type, no two of its numbers alike, for whoever checks their wire form.
 

@@ -8,8 +8,8 @@
 #include <random>
 #include <thread>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/transport/wait_any.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/wait_any.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

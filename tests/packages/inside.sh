@@ -59,7 +59,7 @@ add_executable(nobody nobody.c)
 target_link_libraries(nobody PRIVATE cardan::c)
 END
 cat >c/nobody.c <<'END'
-#include <cardan/c/cardan.h>
+#include <cardan/cardan.h>
 #include <stdio.h>
 int main(void) {
   if (cardan_subscribe("/nobody", NULL) != NULL) return 1;

@@ -8,15 +8,15 @@
 #include <random>
 #include <thread>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/cdr.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/detail/publisher_end.hpp"
+#include "cardan/local_message.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"
-#include "cardan/messages/cdr.hpp"
-#include "cardan/messages/local_message.hpp"
-#include "cardan/record/recorder/recorder.hpp"
-#include "cardan/transport/publisher.hpp"
-#include "cardan/transport/publisher_end.hpp"
+#include "cardan/publisher.hpp"
+#include "cardan/recorder.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

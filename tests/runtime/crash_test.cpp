@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-#include "cardan/system/host/control_client.hpp"
+#include "src/system/host/control_client.hpp"
 #include "tests/runtime/host_support.hpp"
 
 namespace cardan::test {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "cardan/cardan.hpp"
-#include "cardan/runtime/component.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/declare.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/component.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/declare.hpp"
+#include "src/system/plan/plan.hpp"
 #include "tests/runtime/fake_host.hpp"
 #include "tests/support/child.hpp"
 

@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 #include "tests/support/child.hpp"
 
 namespace cardan::launcher {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/system/launcher/launcher_control.hpp"
-#include "cardan/system/launcher/supervisor.hpp"
+#include "src/system/launcher/launcher_control.hpp"
+#include "src/system/launcher/supervisor.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::launcher {

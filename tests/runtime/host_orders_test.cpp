@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cardan/base/error.hpp"
-#include "cardan/system/host/control_client.hpp"
+#include "cardan/error.hpp"
+#include "src/system/host/control_client.hpp"
 #include "tests/runtime/host_support.hpp"
 
 namespace cardan::test {

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "cardan/base/error.hpp"
-#include "cardan/system/host/host.hpp"
-#include "cardan/system/plan/plan.hpp"
+#include "cardan/error.hpp"
+#include "src/system/host/host.hpp"
+#include "src/system/plan/plan.hpp"
 
 namespace cardan::test {
 

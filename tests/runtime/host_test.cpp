@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan host`, `cardan param` and `cardan component` as their users run them.
-#include "cardan/system/host/control_client.hpp"
+#include "src/system/host/control_client.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/runtime/host_support.hpp"
 
 namespace cardan::test {

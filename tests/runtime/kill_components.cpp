@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "cardan/runtime/component.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/component.hpp"
+#include "cardan/stop.hpp"
 
 namespace {
 

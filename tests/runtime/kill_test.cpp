@@ -16,11 +16,11 @@
 #include <set>
 #include <thread>
 
-#include "cardan/base/clock.hpp"
-#include "cardan/system/launcher/crash_report.hpp"
-#include "cardan/system/launcher/supervisor.hpp"
-#include "cardan/system/plan/plan.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/subscriber.hpp"
+#include "src/system/launcher/crash_report.hpp"
+#include "src/system/launcher/supervisor.hpp"
+#include "src/system/plan/plan.hpp"
 #include "tests/runtime/host_role.hpp"
 #include "tests/runtime/kill_components.hpp"
 #include "tests/support/child.hpp"

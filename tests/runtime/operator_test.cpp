@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "cardan/cardan.hpp"
-#include "cardan/system/host/control_client.hpp"
-#include "cardan/system/host/control_message.hpp"
-#include "cardan/system/launcher/launcher_control.hpp"
+#include "src/system/host/control_client.hpp"
+#include "src/system/host/control_message.hpp"
+#include "src/system/launcher/launcher_control.hpp"
 #include "tests/runtime/fake_host.hpp"
 #include "tests/support/child.hpp"
 

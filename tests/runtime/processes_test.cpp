@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cardan/cardan.hpp"
-#include "cardan/runtime/runtime.hpp"
+#include "src/runtime/runtime.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/run_directory.hpp"
 

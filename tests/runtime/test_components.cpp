@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "cardan/runtime/component.hpp"
+#include "cardan/component.hpp"
 
 // Names that stack traces show.
 extern "C" {

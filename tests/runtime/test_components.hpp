@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "cardan/messages/messages.hpp"
-#include "cardan/transport/topic.hpp"
+#include "cardan/messages.hpp"
+#include "cardan/topic.hpp"
 
 /// The messages between the components of the test library and the tests.
 namespace cardan::test {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 #include "tests/stress/sim_buffer.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"

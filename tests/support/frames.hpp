@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "cardan/transport/publisher.hpp"
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/publisher.hpp"
+#include "cardan/subscriber.hpp"
 
 /// Frames in which every 8-byte word is known from who wrote the frame and its number.
 namespace cardan::test {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/base/socket.hpp"
+#include "src/base/socket.hpp"
 
 namespace cardan::test {
 

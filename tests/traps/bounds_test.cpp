@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

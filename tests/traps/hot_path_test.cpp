@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "cardan/runtime/cycle.hpp"
+#include "cardan/cycle.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

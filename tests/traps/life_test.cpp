@@ -6,11 +6,11 @@
 
 #include <thread>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/signal_echo.hpp"
-#include "cardan/transport/stop.hpp"
-#include "cardan/transport/wait_any.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/stop.hpp"
+#include "cardan/wait_any.hpp"
+#include "src/transport/signal_echo.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"

@@ -12,10 +12,10 @@
 #include <optional>
 #include <thread>
 
-#include "cardan/base/atomic.hpp"
-#include "cardan/base/clock.hpp"
-#include "cardan/base/log.hpp"
-#include "cardan/transport/discovery/run_directory.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/detail/atomic.hpp"
+#include "cardan/log.hpp"
+#include "src/transport/discovery/run_directory.hpp"
 #include "tests/support/raw_peer.hpp"
 #include "tests/traps/traps.hpp"
 

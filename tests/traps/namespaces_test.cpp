@@ -13,8 +13,8 @@
 #include <csignal>
 #include <thread>
 
-#include "cardan/base/error.hpp"
-#include "cardan/base/log.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

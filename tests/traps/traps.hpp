@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
 #include "tests/support/run_directory.hpp"

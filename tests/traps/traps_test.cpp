@@ -19,10 +19,10 @@
 #include <memory>
 #include <thread>
 
-#include "cardan/base/area.hpp"
-#include "cardan/runtime/component.hpp"
-#include "cardan/runtime/runtime.hpp"
-#include "cardan/transport/wait_any.hpp"
+#include "cardan/component.hpp"
+#include "cardan/wait_any.hpp"
+#include "src/base/area.hpp"
+#include "src/runtime/runtime.hpp"
 #include "tests/traps/traps.hpp"
 
 #ifndef SYS_futex_waitv

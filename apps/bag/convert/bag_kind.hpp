@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/record/recording_folder.hpp"
+#include "src/record/recording_folder.hpp"
 
 namespace cardan::apps {
 

@@ -12,12 +12,12 @@
 
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/mcap/new_file.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/writer.hpp"
-#include "cardan/record/name_patterns.hpp"
-#include "cardan/record/ros2_form.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
+#include "src/mcap/new_file.hpp"
+#include "src/record/name_patterns.hpp"
+#include "src/record/ros2_form.hpp"
 
 namespace cardan::apps {
 namespace {

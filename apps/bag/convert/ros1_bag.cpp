@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "cardan/base/error.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {

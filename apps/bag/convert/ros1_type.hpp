@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cardan/messages/ros_schema.hpp"
+#include "src/messages/ros_schema.hpp"
 
 namespace cardan::apps {
 

@@ -10,7 +10,7 @@
 #include "apps/bag/convert/ros1_bag.hpp"
 #include "cardan/mcap/compression.hpp"
 #include "cardan/mcap/record_reader.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

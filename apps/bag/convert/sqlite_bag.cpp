@@ -15,9 +15,9 @@
 #include <tuple>
 #include <utility>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/input_file.hpp"
-#include "cardan/transport/stop.hpp"
+#include "cardan/stop.hpp"
 
 namespace cardan::apps {
 namespace {

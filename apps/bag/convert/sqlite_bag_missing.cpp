@@ -2,7 +2,7 @@
 // In place of sqlite_bag.cpp and sqlite_file.cpp where SQLite is not installed.
 #include "apps/bag/convert/converted_file.hpp"
 #include "apps/bag/convert/sqlite_bag.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 

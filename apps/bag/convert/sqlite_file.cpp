@@ -15,11 +15,11 @@
 
 #include "apps/bag/convert/converted_file.hpp"
 #include "apps/bag/convert/sqlite_bag.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
-#include "cardan/mcap/new_file.hpp"
-#include "cardan/record/recorder/bag_folder.hpp"
-#include "cardan/record/ros2_form.hpp"
+#include "cardan/error.hpp"
+#include "src/base/output_file.hpp"
+#include "src/mcap/new_file.hpp"
+#include "src/record/recorder/bag_folder.hpp"
+#include "src/record/ros2_form.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "apps/cdr_json.hpp"
 #include "apps/decode.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bag/export/table_file.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/messages/cdr_writer.hpp"
+#include "cardan/cdr_writer.hpp"
+#include "cardan/error.hpp"
 
 namespace {
 

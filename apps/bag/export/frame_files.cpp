@@ -8,8 +8,8 @@
 #include "apps/bag/export/pcd.hpp"
 #include "apps/bag/export/table_file.hpp"
 #include "apps/bag/export/topic_output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/base/output_file.hpp"
+#include "cardan/error.hpp"
+#include "src/base/output_file.hpp"
 
 namespace cardan::apps {
 namespace {

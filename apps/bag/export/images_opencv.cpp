@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "apps/bag/export/images.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/messages/image_format.hpp"
+#include "cardan/error.hpp"
+#include "cardan/image.hpp"
 
 namespace cardan::apps {
 namespace {

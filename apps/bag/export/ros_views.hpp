@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/bag/export/images.hpp"
-#include "cardan/messages/cdr_reader.hpp"
+#include "cardan/cdr_reader.hpp"
 
 namespace cardan::apps {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cardan/mcap/new_file.hpp"
+#include "src/mcap/new_file.hpp"
 
 namespace cardan::apps {
 

@@ -5,8 +5,8 @@
 #include "apps/bag/export/frames.hpp"
 #include "apps/bag/export/table_file.hpp"
 #include "apps/bag/export/topic_output.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/mcap/new_file.hpp"
+#include "cardan/error.hpp"
+#include "src/mcap/new_file.hpp"
 
 namespace cardan::apps {
 namespace {

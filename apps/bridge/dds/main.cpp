@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/bridge/bridge_program.hpp"
-#include "cardan/bridge/dds/dds_bridge.hpp"
-#include "cardan/bridge/dds/environment.hpp"
+#include "src/bridge/dds/dds_bridge.hpp"
+#include "src/bridge/dds/environment.hpp"
 
 namespace cardan::apps {
 namespace {

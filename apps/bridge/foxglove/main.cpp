@@ -15,12 +15,12 @@
 #include "apps/bridge/bridge_program.hpp"
 #include "apps/bridge/foxglove/open_page.hpp"
 #include "apps/terminal/output.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #ifdef CARDAN_HAS_RECORD_COMMANDS
 #include "apps/bag/max_chunk.hpp"
 #include "apps/play/recording_playback.hpp"
 #endif
-#include "cardan/bridge/foxglove/foxglove_bridge.hpp"
+#include "src/bridge/foxglove/foxglove_bridge.hpp"
 
 namespace cardan::apps {
 namespace {

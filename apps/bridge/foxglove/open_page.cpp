@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cardan/system/launcher/python_program.hpp"
+#include "src/system/launcher/python_program.hpp"
 
 namespace cardan::apps {
 namespace {

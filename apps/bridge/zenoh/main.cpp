@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "apps/bridge/bridge_program.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/bridge/rules_shape.hpp"
-#include "cardan/bridge/zenoh/ros_domain.hpp"
-#include "cardan/bridge/zenoh/zenoh_bridge.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/bridge/rules_shape.hpp"
+#include "src/bridge/zenoh/ros_domain.hpp"
+#include "src/bridge/zenoh/zenoh_bridge.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -21,7 +21,7 @@
 #include "bench/bridge/fastdds/image.hpp"
 #include "bench/bridge/v2x/talk.hpp"
 #include "bench/stage.hpp"
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 
 namespace cardan::bench::fastdds {
 namespace {

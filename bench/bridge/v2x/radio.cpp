@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::v2x {
 namespace {

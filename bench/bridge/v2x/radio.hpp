@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/base/fd.hpp"
+#include "cardan/detail/fd.hpp"
 
 namespace cardan::bench::v2x {
 

@@ -27,8 +27,8 @@
 #include "bench/transport/options.hpp"
 #include "bench/transport/progress.hpp"
 #include "bench/transport/report.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::bench {
 namespace v2x {

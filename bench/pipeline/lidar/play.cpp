@@ -17,7 +17,7 @@
 #include "bench/pipeline/lidar/scans.hpp"
 #include "bench/pipeline/messages.hpp"
 #include "bench/pipeline/play_parts.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::perception::lidar {
 namespace {

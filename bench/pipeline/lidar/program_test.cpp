@@ -6,9 +6,9 @@
 
 #include "bench/pipeline/recording_test.hpp"
 #include "bench/transport/bench_case.hpp"
-#include "cardan/messages/cdr.hpp"
-#include "cardan/messages/local_message.hpp"
-#include "cardan/messages/point_cloud.hpp"
+#include "cardan/cdr.hpp"
+#include "cardan/local_message.hpp"
+#include "cardan/point_cloud.hpp"
 #include "demo/sensors/raycast.hpp"
 
 namespace cardan::bench {

@@ -9,10 +9,10 @@
 #include <system_error>
 
 #include "bench/pipeline/recording.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/messages/cdr.hpp"
-#include "cardan/messages/local_message.hpp"
-#include "cardan/messages/point_cloud.hpp"
+#include "cardan/cdr.hpp"
+#include "cardan/error.hpp"
+#include "cardan/local_message.hpp"
+#include "cardan/point_cloud.hpp"
 #include "demo/sensors/kitti.hpp"
 #include "demo/sensors/pcap.hpp"
 #include "demo/sensors/raycast.hpp"

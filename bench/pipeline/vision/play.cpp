@@ -23,7 +23,7 @@
 #include "bench/pipeline/vision/pictures.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/peers/link.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "demo/detector/picture_detector.hpp"
 #include "demo/opencv_picture.hpp"
 

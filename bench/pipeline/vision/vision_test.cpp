@@ -7,7 +7,7 @@
 #include "bench/pipeline/vision/lane.hpp"
 #include "bench/pipeline/vision/mosse.hpp"
 #include "bench/pipeline/vision/pictures.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::perception {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "bench/helper.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

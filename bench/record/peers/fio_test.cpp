@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "bench/results/report_program.hpp"
 #include "bench/results/words.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/child_process.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/child_process.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "bench/results/measurement.hpp"
 #include "bench/results/words.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "bench/results/words.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -11,9 +11,9 @@
 #include "bench/helper.hpp"
 #include "bench/ros_master.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/child_process.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::bench {
 namespace {

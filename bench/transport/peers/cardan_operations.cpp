@@ -16,7 +16,7 @@
 #include "bench/transport/peers/cardan_frames.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
-#include "cardan/transport/observer_report.hpp"
+#include "cardan/observer_report.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "cardan/base/clock.hpp"
+#include "cardan/clock.hpp"
 #include "rcl/error_handling.h"
 #include "rclcpp/exceptions.hpp"
 #include "rclcpp/logging.hpp"

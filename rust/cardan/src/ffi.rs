@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `cardan/c/cardan.h`, by hand: about twenty functions need no generator. A test holds the structs against it.
+//! `cardan/cardan.h`, by hand: about twenty functions need no generator. A test holds the structs against it.
 use std::os::raw::{c_char, c_int, c_void};
 
 #[repr(C)]
@@ -115,7 +115,7 @@ mod tests {
             ("cardan_frame", "suffix_size"),
             ("cardan_frame", "struct_size"),
         ];
-        let mut text = String::from("#include <stdio.h>\n#include \"cardan/c/cardan.h\"\nint main(void) {\n");
+        let mut text = String::from("#include <stdio.h>\n#include \"cardan/cardan.h\"\nint main(void) {\n");
         for (name, field) in asked {
             text += &format!("printf(\"%zu %zu \", sizeof({name}), offsetof({name}, {field}));\n");
         }

@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! It is a thin layer over `cardan/c/cardan.h`, whose comments say what each function costs and whether it blocks.
+//! It is a thin layer over `cardan/cardan.h`, whose comments say what each function costs and whether it blocks.
 mod ffi;
 mod publisher;
 mod subscriber;

@@ -2,7 +2,7 @@
 // Somebody else's program that records a topic of its own, and reads the file.
 #include <cardan/cardan.hpp>
 #include <cardan/mcap/reader.hpp>
-#include <cardan/record/recorder/recorder.hpp>
+#include <cardan/recorder.hpp>
 #include <cstdio>
 #include <thread>
 

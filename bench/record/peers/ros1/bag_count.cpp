@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

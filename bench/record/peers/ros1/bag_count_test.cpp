@@ -8,7 +8,7 @@
 #include <map>
 
 #include "bench/temporary_folder.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {

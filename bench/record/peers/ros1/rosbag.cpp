@@ -11,8 +11,8 @@
 #include "bench/record/recorder_process.hpp"
 #include "bench/ros_master.hpp"
 #include "bench/transport/clock.hpp"
-#include "cardan/base/error.hpp"
-#include "cardan/system/launcher/own_program.hpp"
+#include "cardan/error.hpp"
+#include "src/system/launcher/own_program.hpp"
 
 namespace cardan::bench::recording {
 namespace {

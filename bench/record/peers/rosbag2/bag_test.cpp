@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bench/temporary_folder.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
 
 namespace cardan::bench::rosbag2 {

@@ -13,7 +13,7 @@
 #include "bench/transport/peers/others/ros1_node.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

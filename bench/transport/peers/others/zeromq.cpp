@@ -10,7 +10,7 @@
 #include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
-#include "cardan/base/error.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {

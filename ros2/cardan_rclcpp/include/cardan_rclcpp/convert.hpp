@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "cardan/base/error.hpp"
-#include "cardan/types/message.hpp"
+#include "cardan/error.hpp"
+#include "cardan/message.hpp"
 
 // The parts of a conversion between a Cardan message and its ROS message. The conversions of the standard messages
 // are in convert/*.hpp, one header for each ROS package.

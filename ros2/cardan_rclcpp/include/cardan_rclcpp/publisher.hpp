@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cardan/transport/publisher.hpp"
+#include "cardan/publisher.hpp"
 #include "cardan_rclcpp/convert.hpp"
 #include "cardan_rclcpp/detail/waitable.hpp"
 

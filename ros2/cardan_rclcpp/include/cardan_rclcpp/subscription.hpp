@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cardan/transport/subscriber.hpp"
+#include "cardan/subscriber.hpp"
 #include "cardan_rclcpp/convert.hpp"
 #include "cardan_rclcpp/detail/waitable.hpp"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "cardan/messages/local_message.hpp"
-#include "cardan/transport/sample.hpp"
+#include "cardan/local_message.hpp"
+#include "cardan/sample.hpp"
 #include "cardan_rclcpp/convert.hpp"
 #include "rclcpp/type_adapter.hpp"
 

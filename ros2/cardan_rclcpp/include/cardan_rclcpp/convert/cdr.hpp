@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "cardan/messages/cdr.hpp"
+#include "cardan/cdr.hpp"
 #include "cardan_rclcpp/convert.hpp"
 #include "rclcpp/serialization.hpp"
 #include "rclcpp/serialized_message.hpp"

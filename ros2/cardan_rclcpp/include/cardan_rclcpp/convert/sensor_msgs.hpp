@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <span>
 
-#include "cardan/messages/image.hpp"
-#include "cardan/messages/point_cloud.hpp"
+#include "cardan/image.hpp"
 #include "cardan/messages/sensors.hpp"
+#include "cardan/point_cloud.hpp"
 #include "cardan_rclcpp/convert/geometry_msgs.hpp"
 #include "sensor_msgs/msg/compressed_image.hpp"
 #include "sensor_msgs/msg/image.hpp"

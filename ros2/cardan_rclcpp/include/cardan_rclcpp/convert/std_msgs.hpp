@@ -8,7 +8,7 @@
 #include "builtin_interfaces/msg/time.hpp"
 #include "cardan/messages/clock.hpp"
 #include "cardan/messages/header.hpp"
-#include "cardan/types/shm_string.hpp"
+#include "cardan/shm_string.hpp"
 #include "cardan_rclcpp/convert.hpp"
 #include "rosgraph_msgs/msg/clock.hpp"
 #include "std_msgs/msg/header.hpp"

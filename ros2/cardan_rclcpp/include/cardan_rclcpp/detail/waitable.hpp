@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cardan/transport/endpoint_options.hpp"
+#include "cardan/endpoint_options.hpp"
 #include "cardan_rclcpp/detail/bell.hpp"
 #include "rclcpp/callback_group.hpp"
 #include "rclcpp/node_interfaces/node_base_interface.hpp"

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "cardan/transport/endpoint/stop_flag.hpp"
-
-namespace cardan {
-
-Atomic<bool> detail::stop_requested{false};
-
-}  // namespace cardan

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cardan/detail/duration.hpp"
+#include "cardan/fusion_policy.hpp"
+
+namespace cardan {
+
+struct InputOptions {
+  /// Samples that may wait for the callback. If there are more, the oldest is dropped and counted. Each costs the
+  /// publisher a slot. 0: the topic's depth.
+  std::uint32_t depth = 0;
+  /// Samples that the component keeps after its callback has returned (in a member, in another thread). Each costs the
+  /// publisher a slot. A component that keeps more takes slots that others need.
+  std::uint32_t keeps = 1;
+  /// Allows this callback to run at the same time as the component's other callbacks (not as itself). Then the
+  /// component must guard its own state.
+  bool overlaps = false;
+  /// Name in statistics and in the configuration's `callbacks`. Empty: the topic as the code names it.
+  std::string name{};
+};
+
+/// Handling of a timer's periods that were over before it could run.
+enum class Overrun : std::uint8_t {
+  Skip,     ///< leaves them out: the next call is at the next point of the grid. For control loops.
+  CatchUp,  ///< calls once for each: the number of calls is right, their times are not. For simulations and counters.
+};
+
+struct TimerOptions {
+  Overrun overrun = Overrun::Skip;
+  /// When the first call is due, after the start. 0: one period.
+  std::chrono::nanoseconds delay{0};
+  /// Name in statistics and the configuration's `callbacks`; empty: "timer", "timer2", …
+  std::string name{};
+};
+
+/// Options that differ from input to input of Context::fuse().
+struct FuseInput {
+  /// Name in statistics and the configuration's `callbacks`; empty: the topic as the code names it. A component whose
+  /// code reads a topic twice has to give one of them another name.
+  std::string name{};
+  /// As InputOptions::depth: samples that wait for the fusion; 0: the topic's depth.
+  std::uint32_t depth = 0;
+};
+
+struct FuseOptions {
+  /// Name in statistics and messages; empty: "fusion", "fusion2" …
+  std::string name{};
+  /// In the order of the topics: `.inputs = {{.name = "left"}, {.name = "right", .depth = 20}}`.
+  PerInput<FuseInput> inputs{};
+};
+
+}  // namespace cardan

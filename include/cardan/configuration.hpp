@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contents of a configuration file, as plain aggregates. cardan.schema.json tells users what each field means; a
+// unit is part of the field's name there and of its type here. Everything is in the order of the file where order can
+// matter.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cardan/topic.hpp"
+
+namespace cardan::config {
+
+enum class Severity : std::uint8_t {
+  Error,    ///< the file cannot be run as it is
+  Warning,  ///< it can, but hardly does what was meant
+};
+
+/// A place in the text of a file, both counted from 1 (columns: characters). Line 0: an option gave the value.
+struct Place {
+  int line = 1;
+  int column = 1;
+  std::uint32_t file = 0;  ///< 0: the configuration itself; n: Source::included[n - 1], a file or an option
+  bool operator==(const Place&) const = default;
+};
+
+/// One thing that is wrong with a file: where, what, and what to do about it.
+struct Problem {
+  std::string pointer{};  ///< JSON pointer (RFC 6901) of what is wrong; "" is the whole file
+  int line = 1;           ///< both from 1, of the place to be changed; 0: an option of the command line
+  int column = 1;
+  Severity severity = Severity::Error;
+  std::string cause{};
+  std::string remedy{};
+  std::string file{};  ///< the included file that the place is in, or the option; "": the configuration itself
+  bool operator==(const Problem&) const = default;
+};
+
+/// Whether one of them is an error.
+[[nodiscard]] bool has_errors(const std::vector<Problem>& problems) noexcept;
+
+/// "street.json:12:7: error: … — …", as compilers write it, so that editors jump to the place; "--var n=3: error: …" of
+/// an option's value. `file_name`: of the configuration; a problem of an included file has its own. Any thread.
+[[nodiscard]] std::string text(const Problem& problem, const std::string& file_name);
+
+/// A parameter's value, and by its alternative the parameter's type. The lists are in the order of their elements.
+using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<bool>, std::vector<std::int64_t>,
+                           std::vector<double>, std::vector<std::string>>;
+inline constexpr std::size_t kMostElements = 65'536;  ///< of a list
+
+enum class Policy : std::uint8_t { Other, Fifo, RoundRobin, Deadline };
+enum class Affinity : std::uint8_t {
+  Range,     ///< each worker runs on any of the group's CPUs
+  OneToOne,  ///< worker i runs on the group's i-th CPU
+};
+/// Action after an exception leaves a callback; it is always reported and counted.
+enum class OnException : std::uint8_t {
+  Continue,  ///< the next callback runs as if nothing had been
+  Restart,   ///< the component is stopped and started again; its process keeps running
+  Crash,     ///< its process ends as if it had crashed, and is restarted by its rule
+};
+enum class RestartWhen : std::uint8_t {
+  Crash,   ///< after a signal, an exit code other than 0, or a watchdog
+  Always,  ///< also after it ended by itself
+  Never,
+};
+/// State of the whole system. It starts as Starting and ends as Stopped.
+enum class State : std::uint8_t { Starting, Running, Degraded, SafeStop, Stopped };
+
+/// Group of a component that names neither a group nor a thread; the file need not name it.
+inline constexpr std::string_view kDefaultGroup = "main";
+/// Priorities of components and callbacks within their group: 0 (last) to this (first).
+inline constexpr int kMaxPriority = 31;
+
+/// A thread of its own for a component or a callback.
+struct Thread {
+  std::vector<int> cpus{};  ///< empty: all that the process may use
+  Policy policy = Policy::Other;
+  int priority = 0;                     ///< Fifo, RoundRobin: 1 to 99
+  int nice = 0;                         ///< -20 to 19, as an ordinary thread: of Other, or where its policy is refused
+  std::chrono::nanoseconds runtime{0};  ///< Deadline: CPU time in each period
+  std::chrono::nanoseconds period{0};   ///< Deadline: also the time by which the runtime was given
+  bool operator==(const Thread&) const = default;
+};
+
+/// Settings of one callback that differ from its component's.
+struct Callback {
+  std::string name{};              ///< the input's topic as the code names it, or the name that the code gives it
+  std::optional<int> priority{};   ///< absent: the component's
+  std::optional<Thread> thread{};  ///< absent: where the component runs
+  std::optional<std::chrono::nanoseconds> watchdog{};  ///< absent: the component's
+  std::string pointer{};                               ///< its place in the file
+  bool operator==(const Callback&) const = default;
+};
+
+/// Which callback of a component is its cycle, for recorders: each call of it.
+struct Cycle {
+  std::string callback{};  ///< empty: the first timer, else the first input
+  double weight = 1;       ///< of its computing against that of others; 0: it marks no cycle
+  bool operator==(const Cycle&) const = default;
+};
+
+/// The effect of a namespace on the names of topics: /image becomes /front/image. Names below /cardan/ stay.
+struct Naming {
+  std::string prefix{};                        ///< "/front"; "": none
+  std::map<std::string, std::string> links{};  ///< name inside → name outside, without the prefix
+
+  [[nodiscard]] std::string name(const std::string& inside) const;
+  bool operator==(const Naming&) const = default;
+};
+
+struct Component {
+  std::string name{};  ///< unique in the file
+  std::string library{};
+  std::string class_name{};
+  std::map<std::string, Value> parameters{};
+  bool keep = false;                            ///< values that are set at run time hold after restarts too
+  std::map<std::string, std::string> topics{};  ///< name in the code → name on the bus
+  std::string group{kDefaultGroup};             ///< of its process; without meaning where it has a thread
+  int priority = 0;                             ///< in its group: 0 (last) to kMaxPriority (first)
+  std::optional<Thread> thread{};
+  std::chrono::nanoseconds watchdog{0};  ///< a callback that runs longer counts as a crash; 0: none
+  OnException on_exception = OnException::Continue;
+  std::optional<Cycle> cycle{};  ///< absent: the default's, without calls that are too short to matter
+  std::vector<Callback> callbacks{};
+  std::vector<Naming> namings{};  ///< of what `topics` does not name: the innermost first
+  std::string pointer{};
+
+  /// The name on the bus of a topic that the code calls `name`.
+  [[nodiscard]] std::string bus_name(const std::string& name) const;
+  [[nodiscard]] const Callback* callback(std::string_view name) const noexcept;
+  bool operator==(const Component&) const = default;
+};
+
+/// An executor group: a pool of workers. Absent fields have the executor's defaults.
+struct Group {
+  std::string name{};
+  std::optional<int> workers{};
+  std::vector<int> cpus{};  ///< empty: all that the process may use
+  std::optional<Affinity> affinity{};
+  std::optional<Policy> policy{};                  ///< not Deadline
+  std::optional<int> priority{};                   ///< Fifo, RoundRobin: 1 to 99
+  std::optional<int> nice{};                       ///< as Thread::nice
+  std::optional<std::chrono::nanoseconds> spin{};  ///< how long a worker looks for work before it sleeps
+  std::string pointer{};
+
+  /// `workers`; absent: one for each CPU with OneToOne, else one.
+  [[nodiscard]] int worker_count() const noexcept;
+  bool operator==(const Group&) const = default;
+};
+
+struct Restart {
+  RestartWhen when = RestartWhen::Crash;
+  int limit = 5;  ///< restarts within the window, after which the process is given up
+  std::chrono::nanoseconds window = std::chrono::seconds{60};
+  std::chrono::nanoseconds backoff = std::chrono::milliseconds{20};  ///< before the first; doubles with each
+  std::chrono::nanoseconds backoff_max = std::chrono::seconds{2};
+  bool operator==(const Restart&) const = default;
+};
+
+/// A process that is a bridge (docs/bridges.md) instead of having components.
+struct Bridge {
+  std::string kind{};  ///< "dds": the program is cardan-bridge-dds
+  std::string file{};  ///< of its rules, as this process finds it; empty: the kind's defaults
+  std::string pointer{};
+  bool operator==(const Bridge&) const = default;
+};
+
+/// When an event recording begins; any of them.
+struct RecordTrigger {
+  std::vector<State> states{};          ///< the system comes into one of them
+  std::vector<std::string> silent{};    ///< topics: on one of them nothing is published any more for `lasting`
+  std::chrono::nanoseconds lasting{0};  ///< of `silent`
+  std::vector<std::string> messages{};  ///< topics: a message comes on one of them, after a second without any
+  bool operator==(const RecordTrigger&) const = default;
+};
+
+/// A process that records (docs/recording.md) instead of having components.
+struct Record {
+  std::vector<std::string> topics{};   ///< names, or patterns with `*` and `?`; empty: all
+  std::vector<std::string> exclude{};  ///< the same
+  std::string output{};                ///< folder, as this process finds it
+  std::string compression{"none"};     ///< of chunks of small samples: one of kCompressions
+  std::chrono::nanoseconds last{0};    ///< events only, with what came in this time before them; 0: everything
+  std::chrono::nanoseconds after = std::chrono::seconds{10};  ///< of an event: duration from its beginning on
+  std::optional<RecordTrigger> on{};                          ///< absent: events begin by orders alone
+  std::string pointer{};
+  bool operator==(const Record&) const = default;
+};
+
+struct Process {
+  std::string name{};
+  std::vector<Component> components{};
+  std::optional<Bridge> bridge{};
+  std::optional<Record> record{};
+  /// A program that knows nothing of Cardan, and its arguments; empty for other processes. The program is a path as
+  /// this process finds it, or a name without '/', which is searched in PATH.
+  std::vector<std::string> command{};
+  std::vector<Group> groups{};
+  std::map<std::string, std::string> environment{};
+  std::uint64_t memory_bytes = 0;  ///< the most it may use; 0: no limit
+  Restart restart{};
+  std::string pointer{};
+
+  /// Whether it is of components, which `cardan host` runs: not a bridge, a recorder or another program.
+  [[nodiscard]] bool has_host() const noexcept { return !bridge && !record && command.empty(); }
+  [[nodiscard]] const Component* component(std::string_view name) const noexcept;
+  /// Null also for the default group where the file says nothing about it.
+  [[nodiscard]] const Group* group(std::string_view name) const noexcept;
+  bool operator==(const Process&) const = default;
+};
+
+/// The file's changes of a topic (by its name on the bus); absent options are as the code has them.
+struct TopicSettings {
+  std::optional<std::uint32_t> depth{};
+  std::optional<bool> reliable{};
+  std::optional<std::chrono::nanoseconds> deadline{};
+  std::optional<bool> process_private{};
+  std::optional<int> writers{};  ///< the most publishers; 1 is TopicOptions::exclusive
+  std::optional<std::size_t> max_bytes{};
+  std::optional<Waiting::Kind> waiting{};
+  std::optional<std::chrono::nanoseconds> spin{};  ///< Waiting::limit
+  std::string pointer{};
+  bool operator==(const TopicSettings&) const = default;
+};
+
+/// The options of a topic as the code has them, with what the file changes. Any thread; does not block.
+[[nodiscard]] TopicOptions apply(const TopicSettings& settings, TopicOptions options) noexcept;
+
+/// Requirements on the computer; the launcher refuses to start without them.
+struct Needs {
+  int cpus = 0;
+  std::uint64_t memory_bytes = 0;
+  bool realtime = false;  ///< the right to real-time priorities
+  bool operator==(const Needs&) const = default;
+};
+
+struct Condition {
+  enum class Kind : std::uint8_t {
+    Down,        ///< one of the processes or components is not running
+    Up,          ///< all of them are running
+    Silent,      ///< on one of the topics nothing was published
+    GivenUp,     ///< one of the processes used up its restarts
+    Publishing,  ///< on each of the topics something is published, without a pause of `lasting`
+  };
+  /// Whether `names` are topics.
+  [[nodiscard]] bool is_of_topics() const noexcept { return kind == Kind::Silent || kind == Kind::Publishing; }
+  Kind kind = Kind::Down;
+  std::vector<std::string> names{};     ///< processes or components (processes first), or topics on the bus
+  std::chrono::nanoseconds lasting{0};  ///< duration without a break
+  bool operator==(const Condition&) const = default;
+};
+
+/// Of several whose condition holds, the first in the file is taken.
+struct Transition {
+  std::vector<State> from{};
+  Condition when{};
+  State to = State::Running;
+  std::string pointer{};
+  bool operator==(const Transition&) const = default;
+};
+
+/// Where in the text the parts of a file stand, by JSON pointer. Parts of included files have the pointer that they get
+/// in the whole: a namespace is part of their names.
+/// The names in an include's `topics` that the included text does not use: only its components can know them.
+struct IncludeLinks {
+  std::string name_space{};             ///< of the included components, from the first file on; "": none
+  Naming naming{};                      ///< that of the include
+  std::map<std::string, Place> open{};  ///< names inside, and where they are written
+  std::vector<std::string> in_text{};   ///< names inside that the text has
+  bool operator==(const IncludeLinks&) const = default;
+};
+
+struct Source {
+  std::string file_name{};
+  std::vector<std::string> included{};                 ///< paths of the other files, and options that gave values
+  std::map<std::string, Place, std::less<>> keys{};    ///< of object members: the key's place
+  std::map<std::string, Place, std::less<>> values{};  ///< of everything: the value's place
+  std::vector<IncludeLinks> links{};
+
+  /// The place of the key (of an array's element: of the value), and of the value; of what is not in the file, that of
+  /// the nearest part around it that is. Any thread; does not block.
+  [[nodiscard]] Place key(std::string_view pointer) const;
+  [[nodiscard]] Place value(std::string_view pointer) const;
+  /// The path of the file that a place is in.
+  [[nodiscard]] const std::string& file(Place place) const noexcept;
+  /// "line 12", of an included file "line 12 of front.json", or the option.
+  [[nodiscard]] std::string line(Place place) const;
+  [[nodiscard]] Problem problem(std::string pointer, Place place, Severity severity, std::string cause,
+                                std::string remedy) const;
+  bool operator==(const Source&) const = default;
+};
+
+struct Configuration {
+  std::string name{};  ///< the file's name without folder and ending, if it gives none
+  std::string domain = "default";
+  bool realtime = false;
+  std::vector<Process> processes{};
+  std::map<std::string, TopicSettings> topics{};  ///< by name on the bus
+  Needs needs{};
+  std::vector<Transition> transitions{};
+  Source source{};
+
+  [[nodiscard]] const Process* process(std::string_view name) const noexcept;
+  [[nodiscard]] const Component* component(std::string_view name) const noexcept;
+  /// The process that a component belongs to.
+  [[nodiscard]] const Process* process_of(std::string_view component) const noexcept;
+  /// The path of the file that names a component: its library is looked for next to it. Any thread; does not block.
+  [[nodiscard]] const std::string& file_of(const Component& component) const noexcept;
+  /// The topic's options as the code has them, with what the file changes.
+  [[nodiscard]] TopicOptions options_of(const std::string& bus_name, const TopicOptions& code) const;
+  bool operator==(const Configuration&) const = default;
+};
+
+/// Limits of composing a configuration; beyond them, it is refused with file and line.
+inline constexpr int kMaxIncludeDepth = 8;
+inline constexpr std::size_t kMaxIncludes = 64;                           ///< each time that a file is included counts
+inline constexpr std::size_t kMaxVariables = 256;                         ///< of a file
+inline constexpr std::size_t kMaxTextBytes = std::size_t{2} << 20U;       ///< of all files together
+inline constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20U;  ///< that variables and instances make of them
+
+struct ReadOptions {
+  std::vector<std::string> variables{};  ///< "name=value" of --var: instead of what `variables` of the file says
+  /// The text of an included file of at most `most` bytes. Throws Error: it cannot be read. Empty: read_text().
+  std::function<std::string(const std::string& path, std::size_t most)> read{};
+};
+
+/// The text of a regular file; of `most` bytes more than one is read at most. Throws Error (InvalidArgument): it cannot
+/// be read. Any thread; blocks for the file system.
+[[nodiscard]] std::string read_text(const std::string& file, std::size_t most);
+
+/// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
+/// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Never
+/// throws for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not
+/// have. Comments (// and /* */) are allowed. Only check() asks the computer and the components. Any
+/// thread; blocks for the file system where it includes others.
+[[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
+                                                std::vector<Problem>& problems, const ReadOptions& options = {});
+
+/// The text of a configuration, also from a pipe. Throws Error (InvalidArgument): it cannot be read, or has more than
+/// kMaxTextBytes. Any thread; blocks for the file system.
+[[nodiscard]] std::string read_configuration_text(const std::string& file);
+
+/// parse_configuration() of read_configuration_text().
+[[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems,
+                                               const ReadOptions& options = {});
+
+/// A problem at a place of the file, for what the launcher finds out (a library that is not there). Any thread.
+[[nodiscard]] Problem problem_at(const Configuration& configuration, std::string pointer, Severity severity,
+                                 std::string cause, std::string remedy);
+
+/// A JSON pointer's further step: `~` and `/` in the name escaped.
+[[nodiscard]] std::string join(std::string_view pointer, std::string_view name);
+
+/// As in the file: "safe_stop", "fifo", "one_to_one", "prewake".
+[[nodiscard]] std::string_view name_of(State state) noexcept;
+[[nodiscard]] std::string_view name_of(Policy policy) noexcept;
+[[nodiscard]] std::string_view name_of(Affinity affinity) noexcept;
+[[nodiscard]] std::string_view name_of(OnException rule) noexcept;
+[[nodiscard]] std::string_view name_of(RestartWhen when) noexcept;
+[[nodiscard]] std::string_view name_of(Condition::Kind kind) noexcept;
+/// "bool", "int", "double", "string", and of lists "bool[]", "int[]", "double[]", "string[]".
+[[nodiscard]] std::string_view type_of(const Value& value) noexcept;
+/// As JSON writes it.
+[[nodiscard]] std::string text(const Value& value);
+[[nodiscard]] constexpr bool is_list(const Value& value) noexcept { return value.index() >= 4; }
+[[nodiscard]] bool is_empty_list(const Value& value) noexcept;
+/// The elements of a list, or the value alone. Any thread; does not block.
+[[nodiscard]] std::vector<Value> elements_of(const Value& value);
+/// The meaning of a value where one of `like`'s type is needed: a whole number may be a double, and an empty list may
+/// be of any type. Otherwise as it is. Any thread; does not block.
+[[nodiscard]] Value as_type_of(const Value& like, Value value);
+
+}  // namespace cardan::config

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cardan/detail/atomic.hpp"
+
+namespace cardan::detail {
+
+/// Copies a message's fixed struct out of shared memory and makes its vectors point into the payload, with checks.
+/// Returns false if it is malformed.
+using AdoptFunction = bool (*)(void* private_copy, const void* shared, const std::byte* payload,
+                               std::size_t payload_bytes) noexcept;
+
+class SubscriberCore;
+class Stream;
+
+/// The block to which a Sample<T> points: counted references to a message. A subscriber's blocks lie in its pool; the
+/// message's fixed struct follows the block if it had to be copied out and checked. For other blocks `release` says how
+/// they are freed.
+struct SampleBlock {
+  Atomic<std::uint32_t> references{0};
+  std::uint32_t slot = 0;
+  SubscriberCore* owner = nullptr;
+  Stream* stream = nullptr;
+  const void* message = nullptr;
+  const std::byte* payload = nullptr;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t missed = 0;
+  std::int64_t publish_ns = 0;
+  std::int64_t source_ns = 0;
+  void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's block
+};
+
+void give_back_taken(SampleBlock* block) noexcept;
+
+/// Drops one reference. Any thread; never blocks.
+inline void drop(SampleBlock* block) noexcept {
+  if (block->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (block->release == nullptr)
+    give_back_taken(block);
+  else
+    block->release(block);
+}
+
+}  // namespace cardan::detail

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cardan {
+
+inline constexpr std::size_t kMaxFusionInputs = 8;
+
+/// Options that differ from input to input, in their order: `{{}, {.max_age = 200ms}}`. Other inputs have `T{}`.
+template <class T>
+class PerInput {
+ public:
+  constexpr PerInput() = default;
+  constexpr PerInput(std::initializer_list<T> items) : named_(items.size()) {
+    std::size_t i = 0;
+    for (const T& item : items)
+      if (i < kMaxFusionInputs) items_[i++] = item;
+  }
+  constexpr T& operator[](std::size_t input) {
+    named_ = input < named_ ? named_ : input + 1;
+    return items_[input];
+  }
+  constexpr const T& operator[](std::size_t input) const { return items_[input]; }
+  /// One more than the last input that was named; a Fusion with fewer inputs refuses it.
+  [[nodiscard]] constexpr std::size_t named() const { return named_; }
+
+ private:
+  std::size_t named_ = 0;
+  std::array<T, kMaxFusionInputs> items_{};
+};
+
+/// Which time of a sample a fusion goes by.
+enum class FusionTime : std::uint8_t {
+  /// The publisher's stamp (set_source_time), else the publish time: matches what was measured together, however long
+  /// each took to process. All inputs must then stamp by the same clock.
+  Source,
+  /// The publish time: one steady clock for the whole computer, needs no stamps, but a slow computation looks young. In
+  /// a replay it is the replay's time.
+  Publish,
+  /// The `header.stamp` within the message, where it is not 0 (then the publish time): for messages whose publishers
+  /// set no source time, such as those of drivers and of ROS 2. Messages without it are refused when the fusion is
+  /// made; `fusion_stamp` teaches it other types. All inputs must stamp by the same clock.
+  HeaderStamp,
+};
+
+/// How FusionTime::HeaderStamp reads a type's own stamp, in nanoseconds; for types that have no `header.stamp`,
+/// specialize it with `static std::int64_t of(const T& message) noexcept`.
+template <class T>
+struct fusion_stamp {};
+template <class T>
+  requires requires(const T& message) {
+    { message.header.stamp } -> std::convertible_to<std::int64_t>;
+  }
+struct fusion_stamp<T> {
+  static std::int64_t of(const T& message) noexcept { return message.header.stamp; }
+};
+
+namespace detail {
+class FusionRule;
+}  // namespace detail
+
+/// How a Fusion forms its sets: what primary(), approximate() or exact() made. Copies share what it points to, which
+/// never changes.
+/// Thread safety: as of an int. Never blocks.
+class FusionPolicy {
+ public:
+  /// For policies (fusion_rule.hpp); `rule` is not null.
+  explicit FusionPolicy(std::shared_ptr<const detail::FusionRule> rule) noexcept : rule_(std::move(rule)) {}
+
+  /// As statistics and messages name it: "primary".
+  [[nodiscard]] const char* name() const noexcept;
+  /// Which time of a sample it goes by.
+  [[nodiscard]] FusionTime time() const noexcept;
+  [[nodiscard]] const detail::FusionRule& rule() const noexcept { return *rule_; }
+
+ private:
+  std::shared_ptr<const detail::FusionRule> rule_;
+};
+
+/// The fate of one input's samples, and the losses of the others because of it.
+struct FusionInputStatistics {
+  std::uint64_t offered = 0;
+  // Each offered sample is in exactly one of these.
+  std::uint64_t used = 0;        ///< in a set that next() returned (of several, with primary: counted once)
+  std::uint64_t unfired = 0;     ///< primary: did not fire, because an input had nothing or was too old
+  std::uint64_t replaced = 0;    ///< primary: a newer one came before any set used it
+  std::uint64_t overtaken = 0;   ///< passed over, or further from any partner than the tolerance
+  std::uint64_t pushed_out = 0;  ///< its queue was full before it found partners
+  std::uint64_t late = 0;        ///< out of order: a later one of its input had left already
+  std::uint64_t cleared = 0;     ///< waited when a clock stepped back or clear() was called
+  std::uint64_t waiting = 0;     ///< is kept, and no set has used it yet
+  // Of the offered, whatever became of them.
+  std::uint64_t unstamped = 0;  ///< had no stamp of the kind that the policy goes by: their publish times counted
+  std::int64_t newest = 0;      ///< time of the last one that was offered, by that stamp
+  // Losses of others because of this input.
+  std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because nothing of this input was there;
+                                    ///< else samples of others that were pushed out before a sample of it arrived
+  std::uint64_t too_old = 0;        ///< primary: samples that did not fire because this input's was too old
+  std::uint64_t absent = 0;         ///< primary: sets that fired without this input, which is not required
+
+  /// Samples that the others passed by before they found partners.
+  [[nodiscard]] constexpr std::uint64_t lapped() const noexcept { return replaced + overtaken + pushed_out + late; }
+  /// Equal to `offered` while no thread is inside offer(), next() or clear().
+  [[nodiscard]] constexpr std::uint64_t accounted() const noexcept {
+    return used + unfired + lapped() + cleared + waiting;
+  }
+};
+
+/// A fusion's work so far; the sum of `never_arrived` and `too_old` of a primary policy's inputs is `unfired` of
+/// the one that fires.
+struct FusionStatistics {
+  std::uint64_t fired = 0;  ///< sets that next() returned
+  std::array<FusionInputStatistics, kMaxFusionInputs> inputs{};
+};
+
+struct PrimaryInput {
+  /// Overrides the policy's `max_age` for this input. 0: any age.
+  std::optional<std::chrono::nanoseconds> max_age{};
+  /// false: a set fires without this input (an empty Sample) when it has no sample or its sample is too old.
+  bool required = true;
+};
+
+/// See primary().
+struct PrimaryOptions {
+  /// The input whose samples fire. The fastest: least is replaced unused; the one that matters most: it never waits.
+  std::size_t input = 0;
+  /// How old the others may be at most, relative to the firing sample: short finds inputs that stand still, too short
+  /// for an input's period and processing loses sets. 0: any age.
+  std::chrono::nanoseconds max_age{0};
+  /// The clock of the ages.
+  FusionTime time = FusionTime::Source;
+  /// Options that differ from input to input: `.inputs = {{}, {.max_age = 200ms}, {.required = false}}`.
+  PerInput<PrimaryInput> inputs{};
+};
+
+/// Fires when a sample of one input comes, with the newest of each other input (CyberRT's all_latest). The rate is that
+/// input's; the others are up to a period old. Newest is what was offered last. Samples of the others may serve in
+/// several sets. At most one sample of each input waits.
+///
+/// An age is what the firing sample's time is ahead of the other's. Where the other's stamp lies in the firing sample's
+/// future, the publish times give its age: a clock that was set back does not keep a dead input alive.
+[[nodiscard]] FusionPolicy primary(const PrimaryOptions& options = {});
+
+struct ApproximateInput {
+  /// The shortest time between two samples of this input, if known (half of its period is safe): sets are then decided
+  /// without waiting for a sample that cannot be closer, up to one period of the input sooner. An input that breaks it
+  /// can make a set not the closest, nothing else. 0: unknown.
+  std::chrono::nanoseconds min_period{0};
+};
+
+/// See approximate().
+struct ApproximateOptions {
+  /// The largest spread of a set. Wide finds more sets, narrow closer ones. With the period of the second slowest
+  /// input every sample of the slowest finds partners.
+  std::chrono::nanoseconds tolerance = std::chrono::milliseconds{10};
+  /// Samples of each input that may wait, 1 to 1024. Long: partners may come late (samples of the fastest input in the
+  /// longest delay or period); short: sets are decided sooner, and fewer of the publishers' slots are held.
+  std::size_t queue = 10;
+  /// Decide with what is known once some input's stamps have come this far past the pivot: bounds how long a set waits
+  /// for a closer one, but then the sets depend on when samples arrive. 0: until a queue is full.
+  std::chrono::nanoseconds patience{0};
+  /// The time that counts as a sample's stamp.
+  FusionTime time = FusionTime::Source;
+  /// An input that goes back by more than this has had its clock set: waiting samples are cleared, and it continues
+  /// with the new time. Steps back up to this are disorder; samples that come too late are lost. Short: less is lost
+  /// after a small step; it must be longer than samples of an input overtake each other.
+  std::chrono::nanoseconds clock_step = std::chrono::seconds{1};
+  /// Options that differ from input to input: `.inputs = {{.min_period = 20ms}, {.min_period = 60ms}}`.
+  PerInput<ApproximateInput> inputs{};
+};
+
+/// Sets of samples that are close in time, each sample in one set at most (the idea of ROS's ApproximateTime).
+///
+/// *Words.* The spread of a set is the time from its earliest to its latest sample. An input's head is its oldest
+/// sample that waits. The pivot is the latest of the heads.
+///
+/// *The algorithm.*
+///  1. A head from which another input's head is further ahead than the tolerance can be in no set any more: it is
+///     overtaken and let go, until the heads themselves are a set.
+///  2. From the heads on, the earliest sample of the set is exchanged for the next of its input, again and again, until
+///     none is before the pivot. The closest set on this way fires, of equally close ones the earliest; what lies
+///     before it is overtaken.
+///  3. If the next sample is needed and has not arrived, it is assumed to be the best possible one (at the pivot, or
+///     `min_period` after its predecessor). If the set could become closer by it, nothing fires until it is there, or
+///     `patience` or a queue's room is at an end.
+///
+/// *What it guarantees*, for inputs that are each in order:
+///  - the spread of a set is at most the tolerance;
+///  - a sample is in one set at most, and sets do not cross: what a set has of an input follows what the last one had;
+///  - a set is the closest of all that contain any of the heads at its turn, known or still to come;
+///  - no set within the tolerance could be made of what was passed over between two sets;
+///  - a set is decided at the latest when every input has come to the pivot's time: no input is waited for longer;
+///  - the order of the inputs does not matter, and neither does when samples arrive: the sets follow from the stamps.
+/// The first holds always, the second until a clock is set back. The others end where a queue is full or `patience` is
+/// over: then the closest known set fires if there is one, else the oldest sample of the full queue is pushed out. A
+/// sample out of order is sorted in; where something later of its input has left already, it comes too late.
+///
+/// It does not look past the pivot: that a later sample of the set would have found a still closer partner in the next
+/// period is not waited for.
+[[nodiscard]] FusionPolicy approximate(const ApproximateOptions& options = {});
+
+/// See exact().
+struct ExactOptions {
+  /// Samples of each input that may wait, 1 to 1024: as many as the slowest processing lags behind.
+  std::size_t queue = 10;
+  /// The time that counts as a sample's stamp.
+  FusionTime time = FusionTime::Source;
+  /// As for approximate().
+  std::chrono::nanoseconds clock_step = std::chrono::seconds{1};
+};
+
+/// Sets of samples with equal times: approximate() with no tolerance, and what it guarantees. A set fires as soon as it
+/// is complete. For what was computed from one measurement and carries its stamp.
+[[nodiscard]] FusionPolicy exact(const ExactOptions& options = {});
+
+}  // namespace cardan

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contents of a file, found by walking through it: for files without a summary, because their writer crashed or
+// wanted none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cardan/mcap/input_file.hpp"
+#include "cardan/mcap/record_reader.hpp"
+#include "cardan/mcap/summary.hpp"
+
+namespace cardan::mcap {
+
+/// A message that stands outside of chunks.
+struct LooseMessage {
+  std::uint16_t channel_id = 0;
+  std::uint64_t log_time = 0;
+  std::uint64_t offset = 0;  ///< of its content
+  std::uint64_t length = 0;  ///< of its content
+};
+
+/// Bytes that make no sense, or that cannot be relied on.
+struct Gap {
+  std::uint64_t begin = 0, end = 0;
+  std::string cause{};
+  std::uint64_t messages = 0;  ///< that an index after it names; 0: unknown
+};
+
+/// A fault of a file, and where. The rest of the file is still read.
+struct Problem {
+  std::uint64_t offset = 0;  ///< in the file
+  std::string cause{};
+};
+
+struct Scan {
+  Header header;
+  Summary summary;
+  std::vector<LooseMessage> loose;
+  std::vector<Gap> gaps;        ///< that the walk got over
+  std::vector<Problem> losses;  ///< other missing things: channels, schemas, messages that the statistics name
+  Finish finish;
+};
+
+struct ScanOptions {
+  /// Continue after damaged data: at the end of a record whose length is known, else where the next one seems to start.
+  /// Every checksum is looked at then, and what the file's own summary names is looked for where it says.
+  bool search = false;
+  /// Where the file is now; without a kernel: asked for. Of a file that was left unfinished, chunks without a checksum
+  /// count only as far as their writer's mark says, unless its file system has been mounted ever since: their bytes
+  /// perhaps never reached the disk.
+  MountIdentity mount{};
+  /// A compressed chunk that says it is larger counts as damage: its messages are left out.
+  std::uint64_t most_unpacked_bytes = unpacked_limit();
+};
+
+/// The mark: a metadata record at the beginning of a file that is written without checksums, replaced while it grows.
+inline constexpr const char* kMarkName = "cardan.durable";
+inline constexpr const char* kMarkBoot = "boot_id";           ///< MountIdentity of the file while it was written
+inline constexpr const char* kMarkMount = "mount";            ///< the same
+inline constexpr const char* kMarkSuperblock = "superblock";  ///< the same
+inline constexpr const char* kMarkBytes = "bytes";            ///< of the file that would survive a power loss
+
+/// Throws Error (InvalidArgument): it does not start as MCAP files do.
+void check_magic(const InputFile& file);
+
+/// Walks through a file from its start to the first bytes that make no sense (the rest: ScanOptions).
+/// Contents of messages are jumped over as far as possible: what is compressed is read, what is not costs one small
+/// read a record. A chunk without a checksum counts only if the message indexes after it fit it, in files that have
+/// some. Throws Error (InvalidArgument): it is not an MCAP file; (System): the disk fails. Any thread; blocks for the
+/// disk.
+[[nodiscard]] Scan scan(const InputFile& file, ScanOptions options = {});
+
+}  // namespace cardan::mcap

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/bridge/dds/message_finder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "cardan/configuration.hpp"
+#include "cardan/error.hpp"
+#include "cardan/messages.hpp"
+#include "cardan/type_layout.hpp"
+#include "src/bridge/dds/names.hpp"
+#include "src/messages/ros_definitions.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::size_t kMostText = 1U << 20U;  // as RosSchema
+constexpr std::size_t kMostMessages = 1024;
+
+constexpr std::array kPlainTypes{"bool",    "byte",   "char",    "int8",  "uint8",   "int16",
+                                 "uint16",  "int32",  "uint32",  "int64", "uint64",  "float32",
+                                 "float64", "string", "wstring", "time",  "duration"};
+
+/// Definitions without ROS 2: the standard messages' own, and others that almost everybody uses.
+constexpr std::array kOwnDefinitions{
+    ros::kTime,
+    RosDefinition{"builtin_interfaces/Duration", "int32 sec\nuint32 nanosec\n"},
+    ros::kHeader,
+    ros::kVector3,
+    ros::kPoint,
+    ros::kQuaternion,
+    ros::kPose,
+    ros::kTwist,
+    ros::kTransform,
+    ros::kPoseStamped,
+    ros::kTwistStamped,
+    ros::kTransformStamped,
+    ros::kPoseWithCovariance,
+    ros::kTwistWithCovariance,
+    ros::kOdometry,
+    ros::kImage,
+    ros::kCompressedImage,
+    ros::kPointField,
+    ros::kPointCloud2,
+    ros::kImu,
+    ros::kNavSatStatus,
+    ros::kNavSatFix,
+    RosDefinition{"std_msgs/Empty", ""},
+    RosDefinition{"std_msgs/Bool", "bool data\n"},
+    RosDefinition{"std_msgs/String", "string data\n"},
+    RosDefinition{"std_msgs/Int32", "int32 data\n"},
+    RosDefinition{"std_msgs/Int64", "int64 data\n"},
+    RosDefinition{"std_msgs/UInt32", "uint32 data\n"},
+    RosDefinition{"std_msgs/UInt64", "uint64 data\n"},
+    RosDefinition{"std_msgs/Float32", "float32 data\n"},
+    RosDefinition{"std_msgs/Float64", "float64 data\n"},
+    RosDefinition{"tf2_msgs/TFMessage", "geometry_msgs/TransformStamped[] transforms\n"}};
+
+bool is_plain(std::string_view type) {
+  return std::any_of(kPlainTypes.begin(), kPlainTypes.end(), [&](const char* one) { return type == one; });
+}
+
+/// "sensor_msgs/msg/Image" → "sensor_msgs/Image"
+std::string short_name(const std::string& ros) {
+  const auto first = ros.find('/');
+  const auto last = ros.rfind('/');
+  return ros.substr(0, first) + ros.substr(last);
+}
+
+}  // namespace
+
+std::set<std::string> used_messages(const std::string& text, const std::string& package) {
+  std::set<std::string> used;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string type;
+    if (!(words >> type)) continue;
+    type = type.substr(0, type.find_first_of("[<"));  // lists, bounds
+    if (type.empty() || is_plain(type)) continue;
+    if (type == "Header") type = "std_msgs/Header";
+    if (type.find('/') == std::string::npos) type = fmt::format("{}/{}", package, type);
+    used.insert(short_name(type));
+  }
+  return used;
+}
+
+std::string MessageFinder::text_of(const std::string& name) const {
+  const auto slash = name.find('/');
+  const std::string package = name.substr(0, slash);
+  const std::string type = name.substr(slash + 1);
+  // A name from the network becomes a path.
+  if (!dds_type_of(package + "/msg/" + type))
+    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a message", name),
+                "correct the definition that uses it");
+  for (const std::string& folder : folders_) {
+    const std::string file = fmt::format("{}/{}/msg/{}.msg", folder, package, type);
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+      std::string text = config::read_text(file, kMostText);
+      if (text.size() > kMostText)
+        throw Error(ErrorCode::Limit, file + " is too large for a message definition", "check the folder");
+      return text;
+    }
+  }
+  for (const RosDefinition& own : kOwnDefinitions)
+    if (name == own.name) return std::string(own.body);
+  throw Error(ErrorCode::Unavailable, fmt::format("the definition {}/msg/{}.msg is not there", package, type),
+              "name the folder that holds it in dds.message_paths (--message-path), or source the ROS 2 workspace");
+}
+
+std::string MessageFinder::definition(const std::string& ros) const {
+  if (!dds_type_of(ros))
+    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a message", ros),
+                "only types as package/msg/Type come in");
+  const std::string root = short_name(ros);
+  std::string all;
+  std::set<std::string> known{root};
+  std::vector<std::string> open{root};
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    const std::string text = text_of(name);
+    if (name != root) all += std::string(80, '=') + "\nMSG: " + name + "\n";
+    all += text;
+    if (!all.ends_with('\n')) all += '\n';
+    if (all.size() > kMostText || known.size() > kMostMessages)
+      throw Error(ErrorCode::Limit, ros + " uses too many messages", "check its definition");
+    for (const std::string& used : used_messages(text, name.substr(0, name.find('/'))))
+      if (known.insert(used).second) open.push_back(used);
+  }
+  return all;
+}
+
+AnyType MessageFinder::find(const std::string& ros) const {
+  if (const auto own = known_layout(ros); own != nullptr) return AnyType::of_definition(ros, own->schema);
+  return AnyType::of_definition(ros, definition(ros));
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cardan/cardan.h"
+#include "cardan/cdr.hpp"
+#include "cardan/local_message.hpp"
+#include "cardan/messages.hpp"
+#include "cardan/publisher.hpp"
+#include "cardan/stop.hpp"
+#include "cardan/subscriber.hpp"
+#include "tests/support/run_directory.hpp"
+
+extern "C" int c_program(const char* topic, char* seen, size_t room);
+
+namespace cardan {
+namespace {
+
+constexpr std::size_t kPixels = 480UL * 640 * 3;
+constexpr Topic<Image> kCamera{"/camera", {.max_bytes = kPixels, .depth = 4}};
+
+class CInterface : public test::OwnRunDirectory {
+ protected:
+  static void publish(Publisher<Image>& out, std::uint8_t first) {
+    auto loan = out.loan();
+    ASSERT_TRUE(loan);
+    (void)loan->resize(480, 640, "bgr8");
+    loan->data[0] = first;
+    out.publish(std::move(loan));
+  }
+  static bool says(const std::string& words) { return std::string(cardan_error()).find(words) != std::string::npos; }
+};
+
+TEST_F(CInterface, AProgramInC) {
+  char seen[16] = "";
+  ASSERT_EQ(c_program("/text", seen, sizeof(seen)), 7) << cardan_error();
+  EXPECT_STREQ(seen, "hello");
+}
+
+TEST_F(CInterface, AnImageOfACppPublisherIsNotCopied) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber_options options{};
+  options.struct_size = sizeof(options);
+  options.holds = 2;
+  cardan_subscriber* const in = cardan_subscribe("/camera", &options);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  EXPECT_STREQ(cardan_type(in), "sensor_msgs/msg/Image");
+  EXPECT_NE(std::string(cardan_definition(in)).find("uint8[] data"), std::string::npos);
+  EXPECT_EQ(cardan_publishers(in), 1U);
+  for (std::uint8_t i = 1; i <= 4; ++i) publish(camera, i);
+  cardan_sample *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr;
+  ASSERT_EQ(cardan_take(in, &a), CARDAN_SAMPLE);
+  ASSERT_EQ(cardan_wait(in, 1'000'000'000, &b), CARDAN_SAMPLE);
+  ASSERT_EQ(cardan_take(in, &c), CARDAN_SAMPLE);
+  EXPECT_EQ(cardan_take(in, &d), CARDAN_LIMIT) << "two are held, and one by the thread that takes";
+  EXPECT_EQ(d, nullptr);
+  cardan_frame frame{};
+  EXPECT_EQ(cardan_sample_frame(b, &frame), -1) << "without struct_size";
+  EXPECT_TRUE(says("struct_size of the frame")) << cardan_error();
+  frame.struct_size = sizeof(frame);
+  EXPECT_EQ(cardan_sample_frame(b, &frame), 0) << cardan_error();
+  EXPECT_EQ(frame.sequence, 2U);
+  EXPECT_NE(frame.publisher, 0U);
+  cardan_frame first{};
+  first.struct_size = sizeof(first);
+  EXPECT_EQ(cardan_sample_frame(a, &first), 0) << cardan_error();
+  EXPECT_EQ(first.publisher, frame.publisher) << "one publisher, one number";
+  EXPECT_EQ(frame.payload_size, kPixels);
+  EXPECT_EQ(frame.payload[0], 2);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.payload) % 4096, 0U) << "where the publisher put it";
+  std::vector<std::byte> all;
+  for (const auto& [at, size] : {std::pair{frame.prefix, frame.prefix_size},
+                                 {frame.payload, frame.payload_size},
+                                 {frame.suffix, frame.suffix_size}})
+    all.insert(all.end(), reinterpret_cast<const std::byte*>(at), reinterpret_cast<const std::byte*>(at) + size);
+  LocalMessage<Image> image(kPixels);
+  EXPECT_TRUE(from_cdr(all, *image));
+  EXPECT_EQ(image->width, 640U);
+  cardan_release(a);
+  EXPECT_EQ(cardan_take(in, &d), CARDAN_SAMPLE);
+  cardan_unsubscribe(in);
+  EXPECT_EQ(cardan_sample_frame(d, &frame), 0) << cardan_error();
+  EXPECT_EQ(frame.payload[0], 4) << "a sample outlives its subscriber";
+  cardan_release(b);
+  cardan_release(c);
+  cardan_release(d);
+  cardan_release(nullptr);
+  cardan_unsubscribe(nullptr);
+}
+
+TEST_F(CInterface, WhatItPublishesIsReadAsTheType) {
+  cardan_publisher_options options{};
+  options.struct_size = sizeof(options);
+  options.type = "rosgraph_msgs/msg/Clock";
+  options.max_bytes = 64;
+  options.depth = 4;
+  cardan_publisher* const out = cardan_advertise("/clock", &options);
+  ASSERT_NE(out, nullptr) << cardan_error();
+  Subscriber<Clock> in{Topic<Clock>{"/clock", {}}};
+  EXPECT_EQ(cardan_subscribers(out), 1U);
+  const std::vector<std::uint8_t> cdr{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0};
+  EXPECT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 9), 0) << cardan_error();
+  const auto sample = in.wait(std::chrono::seconds(10));
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample.source_time(), 9);
+  EXPECT_EQ(cardan_publish(out, cdr.data(), 7, 0), -1);
+  EXPECT_TRUE(says("not a rosgraph_msgs/msg/Clock")) << cardan_error();
+  EXPECT_EQ(cardan_publish(out, nullptr, 0, 0), -1);
+  cardan_unadvertise(out);
+  cardan_unadvertise(nullptr);
+}
+
+TEST_F(CInterface, AMessageThatCouldGrowBeyondItsLimitIsRefused) {
+  cardan_publisher_options options{};
+  options.struct_size = sizeof(options);
+  options.type = "example_msgs/msg/Words";
+  options.definition = "string[] words\n";  // of an empty one there are four bytes as CDR
+  options.max_bytes = 1U << 20U;
+  options.max_memory = 4U << 20U;
+  EXPECT_EQ(cardan_advertise("/words", &options), nullptr);
+  EXPECT_NE(std::string(cardan_error()).find("a message of 1048576 bytes could need "), std::string::npos);
+  options.max_memory = 0;
+  cardan_publisher* const any = cardan_advertise("/words", &options);
+  EXPECT_NE(any, nullptr) << cardan_error();
+  cardan_unadvertise(any);
+  options.definition = "uint8[] words\n";
+  options.max_memory = 4U << 20U;
+  cardan_publisher* const flat = cardan_advertise("/words", &options);
+  EXPECT_NE(flat, nullptr) << cardan_error();
+  cardan_unadvertise(flat);
+}
+
+TEST_F(CInterface, ErrorsNameCauseAndRemedy) {
+  EXPECT_EQ(cardan_subscribe("/nobody", nullptr), nullptr);
+  EXPECT_TRUE(says("nobody publishes '/nobody'")) << cardan_error();
+  EXPECT_EQ(cardan_subscribe(nullptr, nullptr), nullptr);
+  EXPECT_FALSE(std::string(cardan_error()).empty());
+  EXPECT_EQ(cardan_advertise("/x", nullptr), nullptr);
+  EXPECT_TRUE(says("without a type")) << cardan_error();
+  cardan_publisher_options options{};
+  options.type = "sensor_msgs/msg/Image";
+  EXPECT_EQ(cardan_advertise("/x", &options), nullptr);
+  EXPECT_TRUE(says("struct_size")) << cardan_error();
+  options.struct_size = sizeof(options);
+  options.type = "no/msg/Such";
+  EXPECT_EQ(cardan_advertise("/x", &options), nullptr);
+  EXPECT_TRUE(says("give its definition")) << cardan_error();
+  options.type = "sensor_msgs/msg/Image";
+  EXPECT_EQ(cardan_advertise("no slash", &options), nullptr);
+  EXPECT_TRUE(says("starts with '/'")) << cardan_error();
+}
+
+TEST_F(CInterface, TheDomainAsJson) {
+  Publisher<Image> camera{kCamera};
+  const Subscriber<Image> in{kCamera};
+  char* const words = cardan_topics_json(nullptr);
+  ASSERT_NE(words, nullptr) << cardan_error();
+  const auto all = nlohmann::json::parse(words);
+  cardan_free(words);
+  ASSERT_EQ(all["topics"].size(), 1U);
+  EXPECT_EQ(all["topics"][0]["topic"], "/camera");
+  EXPECT_EQ(all["topics"][0]["publishers"], 1);
+  EXPECT_EQ(all["topics"][0]["subscribers"], 1);
+  EXPECT_EQ(all["topics"][0]["depth"], 4);
+  EXPECT_EQ(all["topics"][0]["max_bytes"], kPixels);
+  EXPECT_FALSE(all["topics"][0]["reliable"].get<bool>());
+  EXPECT_TRUE(all["topics"][0]["owner"].get<bool>()) << "the usual access";
+  EXPECT_TRUE(all["topics"][0]["via"].empty());
+  EXPECT_TRUE(all["run_directory"].get<std::string>().starts_with(std::getenv("CARDAN_RUN_DIR")));
+}
+
+TEST_F(CInterface, ATopicIsItsOwnersAsLongAsOneOfItsPublicationsIs) {
+  const auto is_owners = [] {
+    char* const words = cardan_topics_json(nullptr);
+    const auto all = nlohmann::json::parse(words);
+    cardan_free(words);
+    return all["topics"][0]["owner"].get<bool>();
+  };
+  const Publisher<Clock> open{Topic<Clock>{"/clock", {.access = Access::Everyone}}};
+  EXPECT_FALSE(is_owners());
+  {
+    const Publisher<Clock> own{Topic<Clock>{"/clock", {}}};
+    EXPECT_TRUE(is_owners());
+  }
+  EXPECT_FALSE(is_owners());
+}
+
+TEST_F(CInterface, ABridgeDoesNotGetItsOwnMessagesBack) {
+  cardan_publisher_options out_options{};
+  out_options.struct_size = sizeof(out_options);
+  out_options.type = "rosgraph_msgs/msg/Clock";
+  out_options.max_bytes = 64;
+  out_options.via = "zenoh dds:0";
+  cardan_publisher* const out = cardan_advertise("/clock", &out_options);
+  ASSERT_NE(out, nullptr) << cardan_error();
+  cardan_subscriber_options own{}, other{};
+  own.struct_size = other.struct_size = sizeof(own);
+  own.not_via = "zenoh";
+  other.not_via = "zenoh2";
+  cardan_subscriber* const mine = cardan_subscribe("/clock", &own);
+  cardan_subscriber* const others = cardan_subscribe("/clock", &other);
+  ASSERT_NE(mine, nullptr) << cardan_error();
+  ASSERT_NE(others, nullptr) << cardan_error();
+  const std::vector<std::uint8_t> cdr{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0};
+  ASSERT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 0), 0) << cardan_error();
+  cardan_sample *sample = nullptr, *none = nullptr;
+  EXPECT_EQ(cardan_wait(others, 10'000'000'000, &sample), CARDAN_SAMPLE);
+  EXPECT_EQ(cardan_take(mine, &none), CARDAN_NOTHING);
+  char* const words = cardan_topics_json(nullptr);
+  ASSERT_NE(words, nullptr);
+  const auto all = nlohmann::json::parse(words);
+  cardan_free(words);
+  EXPECT_EQ(all["topics"][0]["via"], nlohmann::json::parse(R"(["dds:0", "zenoh"])"));
+  cardan_release(sample);
+  cardan_unsubscribe(mine);
+  cardan_unsubscribe(others);
+  cardan_unadvertise(out);
+}
+
+TEST_F(CInterface, OptionsOfAnOlderProgramAreShorter) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber_options old{};
+  old.struct_size = offsetof(cardan_subscriber_options, access);
+  old.access = 99;  // bytes after its struct are not read
+  cardan_subscriber* const in = cardan_subscribe("/camera", &old);
+  EXPECT_NE(in, nullptr) << cardan_error();
+  old.struct_size = sizeof(old);
+  EXPECT_EQ(cardan_subscribe("/camera", &old), nullptr);
+  EXPECT_TRUE(says("`access`")) << cardan_error();
+  cardan_unsubscribe(in);
+}
+
+/// The structs of a program that was built with a later header.
+struct LaterOptions {
+  cardan_subscriber_options known{};
+  const char* later = nullptr;
+};
+struct LaterFrame {
+  cardan_frame known{};
+  std::uint64_t later = 7;
+};
+
+TEST_F(CInterface, ANewerProgramAsksForNothingThatThisLibraryDoesNotKnow) {
+  Publisher<Image> camera{kCamera};
+  LaterOptions options;
+  options.known.struct_size = sizeof(options);
+  cardan_subscriber* const in = cardan_subscribe("/camera", &options.known);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  options.later = "wanted";
+  EXPECT_EQ(cardan_subscribe("/camera", &options.known), nullptr);
+  EXPECT_TRUE(says("does not know")) << cardan_error();
+  publish(camera, 1);
+  cardan_sample* sample = nullptr;
+  ASSERT_EQ(cardan_wait(in, 10'000'000'000, &sample), CARDAN_SAMPLE);
+  LaterFrame frame;
+  frame.known.struct_size = sizeof(frame);
+  EXPECT_EQ(cardan_sample_frame(sample, &frame.known), 0) << cardan_error();
+  EXPECT_EQ(frame.known.payload_size, kPixels);
+  EXPECT_EQ(frame.known.struct_size, sizeof(frame)) << "for the next call";
+  EXPECT_EQ(frame.later, 0U) << "not what lay there";
+  frame.known.struct_size = std::size_t{1} << 20U;
+  EXPECT_EQ(cardan_sample_frame(sample, &frame.known), -1) << "no struct is so large";
+  cardan_release(sample);
+  cardan_unsubscribe(in);
+}
+
+TEST_F(CInterface, ATypeIsDescribedAsRos2Does) {
+  const auto described = [](const char* name, const char* definition) {
+    char* const words = cardan_type_description(name, definition);
+    std::string copy = words == nullptr ? "" : words;
+    cardan_free(words);
+    return copy;
+  };
+  EXPECT_EQ(described("std_msgs/msg/String", "string data\n"),
+            R"({"type_description": {"type_name": "std_msgs/msg/String", "fields": [{"name": "data", "type": )"
+            R"({"type_id": 17, "capacity": 0, "string_capacity": 0, "nested_type_name": ""}}]}, )"
+            R"("referenced_type_descriptions": []})");
+  EXPECT_NE(described("sensor_msgs/msg/Image", nullptr).find(R"("type_name": "std_msgs/msg/Header")"),
+            std::string::npos);
+  EXPECT_EQ(described("no/msg/Such", nullptr), "");
+  EXPECT_TRUE(says("give its definition")) << cardan_error();
+  EXPECT_EQ(described("a/msg/B", "string \"x"), "");
+  EXPECT_TRUE(says("no description")) << cardan_error();
+  EXPECT_EQ(described(nullptr, nullptr), "");
+}
+
+TEST_F(CInterface, AStopEndsAWait) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber* const in = cardan_subscribe("/camera", nullptr);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  EXPECT_EQ(cardan_stopping(), 0);
+  std::thread stopper([] { cardan_request_stop(); });
+  cardan_sample* sample = nullptr;
+  EXPECT_EQ(cardan_wait(in, -1, &sample), CARDAN_STOPPED);
+  stopper.join();
+  EXPECT_EQ(cardan_stopping(), 1);
+  detail::clear_stop();
+  cardan_unsubscribe(in);
+}
+
+}  // namespace
+}  // namespace cardan

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/cardan.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "cardan/any_publisher.hpp"
+#include "cardan/any_subscriber.hpp"
+#include "cardan/any_type.hpp"
+#include "cardan/detail/sample_block.hpp"
+#include "cardan/error.hpp"
+#include "cardan/observer_report.hpp"
+#include "cardan/stop.hpp"
+#include "src/messages/ros_description.hpp"
+#include "src/transport/endpoint/stream.hpp"
+
+using cardan::AnyType;
+using cardan::Error;
+using cardan::ErrorCode;
+
+struct cardan_subscriber {
+  cardan::CdrFramer framer;  ///< of the taking thread; its type is any thread's
+  cardan::AnySubscriber end;
+  [[nodiscard]] const AnyType& type() const noexcept { return framer.type(); }
+};
+
+struct cardan_sample {
+  cardan::AnySample sample;
+  cardan::CdrFrame parts;
+};
+
+struct cardan_publisher {
+  AnyType type;
+  cardan::AnyPublisher end;
+};
+
+namespace {
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+/// Nothing may leave a function of C but its result.
+template <class Result, class F>
+Result guarded(Result failed, F f) noexcept {
+  try {
+    last_error().clear();
+    return f();
+  } catch (const std::exception& e) {
+    try {
+      last_error() = e.what();
+    } catch (const std::exception&) {  // no memory for the text
+    }
+    return failed;
+  }
+}
+
+constexpr std::size_t kMostStruct = 4096;
+
+/// As much of the caller's struct as it has. An older program's is shorter; a newer one's is longer, and what this
+/// library does not know must not be asked for. Throws Error: that, or it is invalid.
+template <class Options>
+Options copy_of(const Options* given) {
+  Options options{};
+  if (given == nullptr) return options;
+  const std::size_t size = given->struct_size;
+  if (size < offsetof(Options, type) || size > kMostStruct)
+    throw Error(ErrorCode::InvalidArgument, "struct_size of the options is wrong", "set it to sizeof the options");
+  const auto* const bytes = reinterpret_cast<const std::byte*>(given);
+  if (size > sizeof(options) &&
+      std::any_of(bytes + sizeof(options), bytes + size, [](std::byte b) { return b != std::byte{}; }))
+    throw Error(ErrorCode::InvalidArgument, "the options have a field that this libcardan does not know",
+                "install the libcardan that the program was built with, or a newer one");
+  std::memcpy(&options, given, std::min(size, sizeof(options)));
+  return options;
+}
+
+/// The same in the other direction: fills as much of the caller's struct as this library knows, the rest with zeros.
+template <class Struct>
+void give(Struct known, Struct* to) {
+  const std::size_t size = to->struct_size;
+  known.struct_size = size;
+  std::memcpy(to, &known, std::min(size, sizeof(known)));
+  if (size > sizeof(known)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(known), 0, size - sizeof(known));
+}
+
+/// A text for the caller, by cardan_free().
+char* given_away(const std::string& words) {
+  auto* const copy = static_cast<char*>(std::malloc(words.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, words.c_str(), words.size() + 1);
+  return copy;
+}
+
+cardan::Access access_of(int given) {
+  if (given < CARDAN_OWNER || given > CARDAN_POLICY)
+    throw Error(ErrorCode::InvalidArgument, "`access` of the options is wrong", "set it to CARDAN_OWNER, or another");
+  return static_cast<cardan::Access>(given);
+}
+
+std::string text(const char* words) { return words == nullptr ? std::string() : std::string(words); }
+
+std::shared_ptr<const cardan::TypeLayout> own_layout(const char* name) {
+  auto layout = cardan::known_layout(name);
+  if (layout == nullptr)
+    throw Error(ErrorCode::InvalidArgument, "Cardan has no message type " + text(name) + " of its own",
+                "give its definition");
+  return layout;
+}
+
+std::string own_definition(const char* name) { return message_type_of(*own_layout(name), {}).schema; }
+
+AnyType type_named(const char* name, const char* definition) {
+  if (definition != nullptr) return AnyType::of_definition(name, definition);
+  auto layout = own_layout(name);
+  auto type = message_type_of(*layout, {});
+  return {std::move(layout), std::move(type)};
+}
+
+AnyType type_of_subscription(const std::string& topic, const cardan_subscriber_options& options) {
+  if (options.type != nullptr) return type_named(options.type, options.definition);
+  auto type = AnyType::of_topic(topic, {.domain = text(options.domain)});
+  if (!type)
+    throw Error(ErrorCode::Unavailable, "nobody publishes '" + topic + "' with a type that can be read",
+                "start the publisher first, or give the type");
+  return std::move(*type);
+}
+
+int hand_over(cardan_subscriber& from, cardan::AnySample taken, cardan_sample** sample) {
+  if (!taken) {
+    switch (from.end.reason()) {
+      case cardan::Reason::Stopped:
+        return CARDAN_STOPPED;
+      case cardan::Reason::Limit:
+        return CARDAN_LIMIT;
+      case cardan::Reason::Forked:
+        throw Error(ErrorCode::Forked, "this is a child of fork()", "make new endpoints after exec");
+      default:
+        return CARDAN_NOTHING;
+    }
+  }
+  if (!from.framer.frame(taken))
+    throw Error(ErrorCode::Incompatible, "a message of '" + from.end.topic() + "' is malformed",
+                "its publisher is hostile or broken: cardan topic info names it");
+  *sample = new cardan_sample{std::move(taken), from.framer.take_parts()};
+  return CARDAN_SAMPLE;
+}
+
+/// 0: it was not taken from a publisher's stream.
+std::uint64_t publisher_of(const cardan::AnySample& sample) noexcept {
+  const cardan::detail::SampleBlock* const block = cardan::detail::block_of(sample);
+  return block == nullptr || block->stream == nullptr ? 0 : block->stream->header.stream;
+}
+
+const std::uint8_t* bytes_of(const std::byte* bytes) noexcept { return reinterpret_cast<const std::uint8_t*>(bytes); }
+
+}  // namespace
+
+extern "C" {
+
+const char* cardan_error(void) { return last_error().c_str(); }
+
+cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_options* given) {
+  return guarded<cardan_subscriber*>(nullptr, [&] {
+    const cardan_subscriber_options options = copy_of(given);
+    const std::string name = text(topic);
+    AnyType type = type_of_subscription(name, options);
+    cardan::AnyMessageType described = type.message_type();
+    return new cardan_subscriber{
+        cardan::CdrFramer(std::move(type)),
+        cardan::AnySubscriber(
+            name, std::move(described), {.max_bytes = std::size_t{1} << 30, .access = access_of(options.access)},
+            {.domain = text(options.domain),
+             .holds = std::max<std::uint32_t>(options.holds, 1),
+             .depth = options.depth,
+             .reliable = options.best_effort == 0,
+             .background = options.background != 0,
+             .waiting = options.background != 0 ? std::optional<cardan::Waiting>(cardan::follow()) : std::nullopt,
+             .not_via = text(options.not_via)})};
+  });
+}
+
+void cardan_unsubscribe(cardan_subscriber* subscriber) { delete subscriber; }
+
+int cardan_take(cardan_subscriber* subscriber, cardan_sample** sample) {
+  *sample = nullptr;
+  return guarded<int>(CARDAN_ERROR, [&] { return hand_over(*subscriber, subscriber->end.take(), sample); });
+}
+
+int cardan_wait(cardan_subscriber* subscriber, int64_t timeout_ns, cardan_sample** sample) {
+  *sample = nullptr;
+  return guarded<int>(CARDAN_ERROR, [&] {
+    return hand_over(
+        *subscriber,
+        timeout_ns < 0 ? subscriber->end.wait() : subscriber->end.wait(std::chrono::nanoseconds(timeout_ns)), sample);
+  });
+}
+
+int cardan_fd(cardan_subscriber* subscriber) {
+  return guarded<int>(-1, [&] { return subscriber->end.fd(); });
+}
+
+uint64_t cardan_missed(const cardan_subscriber* subscriber) {
+  return guarded<std::uint64_t>(0, [&] { return subscriber->end.missed(); });
+}
+
+size_t cardan_publishers(const cardan_subscriber* subscriber) { return subscriber->end.publishers(); }
+
+const char* cardan_type(const cardan_subscriber* subscriber) { return subscriber->type().layout().name.c_str(); }
+
+const char* cardan_definition(const cardan_subscriber* subscriber) {
+  return subscriber->type().message_type().schema.c_str();
+}
+
+int cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame) {
+  return guarded<int>(-1, [&] {
+    if (frame->struct_size < offsetof(cardan_frame, publisher) + sizeof(frame->publisher) ||
+        frame->struct_size > kMostStruct)
+      throw Error(ErrorCode::InvalidArgument, "struct_size of the frame is wrong", "set it to sizeof the frame");
+    const cardan::CdrFrame& parts = sample->parts;
+    give(cardan_frame{.struct_size = 0,
+                      .prefix = bytes_of(parts.prefix.data()),
+                      .prefix_size = parts.prefix.size(),
+                      .payload = bytes_of(parts.payload.data()),
+                      .payload_size = parts.payload.size(),
+                      .suffix = bytes_of(parts.suffix.data()),
+                      .suffix_size = parts.suffix.size(),
+                      .sequence = sample->sample.sequence(),
+                      .missed = sample->sample.missed(),
+                      .publish_ns = sample->sample.publish_time(),
+                      .source_ns = sample->sample.source_time(),
+                      .publisher = publisher_of(sample->sample)},
+         frame);
+    return 0;
+  });
+}
+
+void cardan_release(cardan_sample* sample) { delete sample; }
+
+cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_options* given) {
+  return guarded<cardan_publisher*>(nullptr, [&] {
+    const cardan_publisher_options options = copy_of(given);
+    if (options.type == nullptr)
+      throw Error(ErrorCode::InvalidArgument, "a publisher without a type", "set `type` of the options");
+    AnyType type = type_named(options.type, options.definition);
+    cardan::AnyMessageType described = type.message_type();
+    const std::size_t payload = type.payload_bytes(options.max_bytes);
+    if (options.max_memory != 0 && payload > options.max_memory)
+      throw Error(ErrorCode::Limit,
+                  "a message of " + std::to_string(options.max_bytes) + " bytes could need " + std::to_string(payload) +
+                      " bytes of memory",
+                  "allow more (max_memory), or give max_bytes as large as messages are");
+    return new cardan_publisher{std::move(type),
+                                cardan::AnyPublisher(text(topic), std::move(described),
+                                                     {.max_bytes = payload,
+                                                      .depth = std::max<std::uint32_t>(options.depth, 1),
+                                                      .reliable = options.reliable != 0,
+                                                      .access = access_of(options.access)},
+                                                     {.domain = text(options.domain), .via = text(options.via)})};
+  });
+}
+
+int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, int64_t source_ns) {
+  return guarded<int>(-1, [&] {
+    cardan::AnyLoan loan = publisher->end.loan();
+    if (!loan) {
+      last_error() = Error(ErrorCode::Limit, "all slots of '" + publisher->end.topic() + "' are held",
+                           "let subscribers hold fewer samples, or raise the depth")
+                         .what();
+      return -2;
+    }
+    const auto filled = publisher->type.fill({static_cast<const std::byte*>(cdr), size}, loan);
+    if (!filled)
+      throw Error(ErrorCode::InvalidArgument,
+                  "the bytes are not a " + publisher->type.layout().name + ": " + filled.text(), "");
+    loan.set_source_time(source_ns);
+    publisher->end.publish(std::move(loan));
+    return 0;
+  });
+}
+
+size_t cardan_subscribers(const cardan_publisher* publisher) {
+  return guarded<std::size_t>(0, [&] { return publisher->end.subscribers(); });
+}
+
+void cardan_unadvertise(cardan_publisher* publisher) { delete publisher; }
+
+char* cardan_topics_json(const char* domain) {
+  return guarded<char*>(nullptr, [&] {
+    const cardan::DomainReport report = cardan::look_around({.domain = text(domain)});
+    struct Sum {
+      std::string type;
+      std::size_t publishers = 0, subscribers = 0;
+      std::uint32_t depth = 0;
+      std::uint64_t max_bytes = 0;
+      bool reliable = false, is_owners = false;
+      std::set<std::string> via;
+    };
+    std::map<std::string, Sum> sums;
+    for (const cardan::PublisherReport& p : report.publishers) {
+      Sum& sum = sums[p.topic];
+      if (sum.type.empty()) sum.type = p.type;
+      ++sum.publishers;
+      sum.subscribers = std::max<std::size_t>(sum.subscribers, p.subscribers.size() + p.left_out);
+      sum.depth = std::max(sum.depth, p.depth);
+      sum.max_bytes = std::max(sum.max_bytes, p.max_bytes);
+      sum.reliable = sum.reliable || p.reliable;
+      sum.is_owners = sum.is_owners || p.is_owners;
+      std::istringstream networks(p.via);
+      for (std::string network; networks >> network;) sum.via.insert(network);
+    }
+    nlohmann::ordered_json topics = nlohmann::ordered_json::array();
+    for (const auto& [name, sum] : sums)
+      topics.push_back({{"topic", name},
+                        {"type", sum.type},
+                        {"publishers", sum.publishers},
+                        {"subscribers", sum.subscribers},
+                        {"depth", sum.depth},
+                        {"max_bytes", sum.max_bytes},
+                        {"reliable", sum.reliable},
+                        {"owner", sum.is_owners},
+                        {"via", sum.via}});
+    const nlohmann::ordered_json all{
+        {"run_directory", report.run_directory}, {"problems", report.problems}, {"topics", topics}};
+    return given_away(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  });
+}
+
+char* cardan_type_description(const char* type, const char* definition) {
+  return guarded<char*>(nullptr, [&] {
+    if (type == nullptr) throw Error(ErrorCode::InvalidArgument, "a type without a name", "give its name");
+    const std::string schema = definition != nullptr ? std::string(definition) : own_definition(type);
+    std::string description = cardan::ros_type_description(type, schema);
+    if (description.empty())
+      throw Error(ErrorCode::InvalidArgument, text(type) + " has no description that ROS 2 could have",
+                  "check its name and its definition");
+    return given_away(description);
+  });
+}
+
+void cardan_free(char* words) { std::free(words); }
+
+void cardan_stop_on_signals(void) { cardan::stop_on_signals(); }
+
+void cardan_request_stop(void) { cardan::request_stop(); }
+
+int cardan_stopping(void) { return cardan::stopping() ? 1 : 0; }
+
+}  // extern "C"

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/detail/declaring.hpp"
+
+#include <utility>
+
+#include "cardan/detail/forked.hpp"
+#include "src/runtime/component_core.hpp"
+#include "src/runtime/executor/output_core.hpp"
+#include "src/runtime/executor/port.hpp"
+#include "src/runtime/fusion/fusion_watch.hpp"
+
+namespace cardan::detail {
+
+std::shared_ptr<OutputCore> declare_output(ComponentCore& core, const std::string& topic, const PayloadType& type,
+                                           const TopicOptions& options) {
+  return core.output(topic, type, options);
+}
+
+Port& declare_input(ComponentCore& core, const std::string& topic, const PayloadType& type, const TopicOptions& options,
+                    const InputOptions& input, InputCall call, ConvertCall convert) {
+  return core.input(topic, type, options, input, std::move(call), std::move(convert));
+}
+
+void declare_timer(ComponentCore& core, std::chrono::nanoseconds period, const TimerOptions& options,
+                   std::function<void()> call) {
+  core.timer(period, options, std::move(call));
+}
+
+std::shared_ptr<ParameterCore> declare_parameter(ComponentCore& core, const std::string& name, config::Value initial,
+                                                 const std::function<void(ParameterCore&)>& describe) {
+  return core.parameter(name, std::move(initial), describe);
+}
+
+std::shared_ptr<FusionWatch> declare_fusion(ComponentCore& core, const FusionPolicy& policy, const FuseOptions& options,
+                                            const std::vector<std::string>& topics,
+                                            std::function<FusionStatistics()> statistics) {
+  ComponentCore::Fused& fused = core.fusion(policy, options, topics);
+  fused.statistics = std::move(statistics);
+  return fused.watch;
+}
+
+std::int64_t now_of(const ComponentCore& core) noexcept { return core.now(); }
+
+void fusion_fired(FusionWatch& watch, std::int64_t now) noexcept { watch.fired(now); }
+bool fusion_offered(FusionWatch& watch, std::size_t input, std::int64_t now) noexcept {
+  return watch.offered(input, now);
+}
+void fusion_is_silent(const FusionWatch& watch, const FusionStatistics& statistics) { watch.tell(statistics); }
+
+SampleBlock* latest_of(Port& port) noexcept { return port.latest(); }
+
+LoanedSlot loan_of_output(OutputCore& core) noexcept {
+  if (is_forked_child()) return {};
+  LoanedSlot slot(core.publisher());
+  return slot || !core.make_room() ? std::move(slot) : LoanedSlot(core.publisher());
+}
+
+bool publish_filled(OutputCore& core, const Filled& filled) noexcept { return core.publish(filled); }
+void publish_object(OutputCore& core, SampleBlock* block) noexcept { core.publish(block); }
+
+const std::shared_ptr<PublisherCore>* publisher_of_encoded(OutputCore& core) noexcept {
+  if (!core.goes_outside() || is_forked_child()) return nullptr;
+  core.pass_gate();
+  return &core.publisher();
+}
+
+void note_not_encoded(OutputCore& core) noexcept { core.note_not_encoded(); }
+std::uint64_t published_by(const OutputCore& core) noexcept { return core.published(); }
+
+}  // namespace cardan::detail

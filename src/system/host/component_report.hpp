@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cardan/configuration.hpp"
+#include "cardan/observer_report.hpp"
+
+namespace cardan {
+class Runtime;
+}
+
+namespace cardan::host {
+
+/// The cost and losses of one callback since its component started. Times in nanoseconds.
+struct CallbackReport {
+  enum class Kind : std::uint8_t { Input, Latest, Timer };
+  std::string name;
+  Kind kind = Kind::Input;
+  std::string topic;  ///< of an input, on the bus
+  std::string group;  ///< executor group
+  int priority = 0;
+  LatencyHistogram transport;  ///< publish → in the queue
+  LatencyHistogram waiting;    ///< in the queue (a timer: due) → begun
+  LatencyHistogram running;    ///< begun → done
+  std::int64_t longest_transport = 0, longest_waiting = 0, longest_running = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t queue_full = 0;  ///< dropped: newer samples pushed them out of the queue
+  std::uint64_t kept = 0;        ///< dropped because the component keeps too many samples
+  std::uint64_t missed = 0;      ///< lost before they came to this process's queue
+  std::uint64_t failures = 0;    ///< exceptions
+  std::uint64_t overruns = 0;    ///< of a timer: periods that were over before it could run
+  std::uint64_t skipped = 0;     ///< samples that it was not given: its process crashed on each twice
+  std::uint64_t late = 0;        ///< publishers of other processes that missed the topic's deadline
+  std::uint32_t queued = 0, capacity = 0;
+  std::int64_t running_since = 0;  ///< for how long it has been running right now; 0: it is not
+  bool operator==(const CallbackReport&) const = default;
+};
+
+struct OutputReport {
+  std::string topic, type;
+  std::uint64_t published = 0;
+  std::uint32_t readers_here = 0;     ///< inputs in the same process
+  std::uint32_t readers_outside = 0;  ///< subscribers in others
+  bool operator==(const OutputReport&) const = default;
+};
+
+struct ParameterReport {
+  std::string name, description;
+  config::Value value;
+  std::optional<config::Value> min{}, max{};
+  bool fixed = false;  ///< only the configuration sets it
+  bool operator==(const ParameterReport&) const = default;
+};
+
+/// The fate of the samples of one input of a fusion since its component started; as FusionInputStatistics.
+struct FusionInputReport {
+  std::string name, topic;  ///< topic: on the bus
+  std::uint64_t offered = 0, used = 0, unfired = 0, replaced = 0, overtaken = 0, pushed_out = 0, late = 0, cleared = 0;
+  std::uint64_t waiting = 0, never_arrived = 0, too_old = 0, absent = 0, unstamped = 0;
+  bool operator==(const FusionInputReport&) const = default;
+};
+
+struct FusionReport {
+  std::string name;
+  std::string policy;       ///< FusionPolicy::name(): "primary"
+  std::string time;         ///< what it goes by: "source", "publish" or "header.stamp"
+  std::uint64_t fired = 0;  ///< sets
+  bool silent = false;      ///< gets samples and makes no set of them
+  std::string why{};        ///< not, in words; of a silent one
+  std::vector<FusionInputReport> inputs{};
+  bool operator==(const FusionReport&) const = default;
+};
+
+/// A component that runs now.
+struct ComponentReport {
+  std::string name, class_name, library;
+  std::string process;  ///< as the configuration names it
+  std::string host;     ///< the process's name in the run directory
+  int pid = 0;
+  std::uint64_t restarts = 0;  ///< within its process
+  std::vector<CallbackReport> callbacks;
+  std::vector<OutputReport> outputs;
+  std::vector<FusionReport> fusions;
+  std::vector<ParameterReport> parameters;
+  bool operator==(const ComponentReport&) const = default;
+};
+
+/// The declarations and counts of a runtime's components. While none is added or restarted; any thread; takes each
+/// group's lock for some instructions. It copies only what the callbacks count anyway: without an observer, a
+/// component pays nothing.
+[[nodiscard]] std::vector<ComponentReport> report_of(const Runtime& runtime);
+
+/// As JSON text, and back. Throws Error (Incompatible) for other text.
+[[nodiscard]] std::string to_json(const std::vector<ComponentReport>& components);
+[[nodiscard]] std::vector<ComponentReport> components_from_json(const std::string& text);
+
+[[nodiscard]] const char* name_of(CallbackReport::Kind kind) noexcept;
+
+}  // namespace cardan::host

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/system/plan/difference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cardan/error.hpp"
+#include "src/system/plan/plan_parts.hpp"
+
+namespace cardan::plan {
+namespace {
+
+config::Component component(const char* name) {
+  return {.name = name, .library = "libnowhere.so", .class_name = "C", .parameters = {{"gain", 0.5}}};
+}
+
+Plan plan() {
+  Plan plan;
+  plan.folder = "/somewhere";
+  plan.configuration.name = "s";
+  plan.configuration.source.file_name = "s.json";
+  plan.configuration.processes = {{.name = "a", .components = {component("x"), component("y")}},
+                                  {.name = "b", .components = {component("z")}},
+                                  {.name = "c", .bridge = config::Bridge{.kind = "dds", .file = "rules.json"}}};
+  plan.declared = {{"x", {.topics = {"/t"}}}, {"y", {}}, {"z", {.topics = {"/u"}, .fixed = {"size"}}}};
+  return plan;
+}
+
+Difference after(const std::function<void(Plan&)>& change) {
+  Plan next = plan();
+  change(next);
+  const Difference found = difference(plan(), next);
+  EXPECT_EQ(difference_from_json(to_json(found)), found);
+  return found;
+}
+
+config::Process& process(Plan& p, std::size_t i) { return p.configuration.processes.at(i); }
+
+TEST(Differences, ThereAreNoneInWhereThingsStand) {
+  EXPECT_TRUE(after([](Plan&) {}).empty());
+  EXPECT_TRUE(after([](Plan& p) {
+                process(p, 0).pointer = process(p, 0).components[0].pointer = "/elsewhere";
+                p.configuration.source.file_name = "/somewhere/./s.json";
+                process(p, 2).bridge->file = "/somewhere/rules.json";
+                p.configuration.source.keys["/x"] = {};
+              }).empty());
+}
+
+TEST(Differences, NewAndRemovedProcesses) {
+  const Difference d = after([](Plan& p) {
+    process(p, 1).name = "d";
+    process(p, 1).components[0].name = "w";
+  });
+  EXPECT_EQ(d.stop, std::vector<std::string>{"b"});
+  EXPECT_EQ(d.start, std::vector<std::string>{"d"});
+  EXPECT_TRUE(d.restart.empty() && d.set.empty() && d.others.empty());
+}
+
+TEST(Differences, WhatAChangedProcessHasToRestartFor) {
+  const auto why = [](const std::function<void(Plan&)>& change) {
+    const Difference d = after(change);
+    EXPECT_TRUE(d.start.empty() && d.stop.empty() && d.set.empty());
+    EXPECT_EQ(d.restart.size(), 1U);
+    return d.restart.empty() ? std::vector<std::string>() : d.restart[0].why;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(why([](Plan& p) { process(p, 0).environment["A"] = "1"; }), Words{"environment"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 0).components[0].class_name = "D"; }), Words{"'class' of component 'x'"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 0).components.pop_back(); }), Words{"component 'y' is removed"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 1).components.push_back(component("v")); }), Words{"component 'v' is new"});
+  EXPECT_EQ(why([](Plan& p) { std::swap(process(p, 0).components[0], process(p, 0).components[1]); }),
+            Words{"the order of its components"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 0).components[0].parameters.clear(); }),
+            Words{"parameter x/gain is left to the code"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 2).bridge->file = "others.json"; }), Words{"bridge"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 2).record = config::Record{.output = "o"}; }), Words{"record"});
+  EXPECT_EQ(why([](Plan& p) { process(p, 2).command = {"./gui"}; }), Words{"command"});
+  EXPECT_EQ(why([](Plan& p) {
+              process(p, 0).memory_bytes = 1;
+              process(p, 0).components[1].parameters["gain"] = 0.75;
+            }),
+            (Words{"memory", "parameter y/gain is 0.75"}));
+  EXPECT_EQ(why([](Plan& p) { process(p, 1).components[0].parameters["size"] = std::int64_t{3}; }),
+            Words{"parameter z/size is 3"})
+      << "only a start sets it";
+}
+
+TEST(Differences, AParameterAloneIsSet) {
+  const Difference d = after([](Plan& p) {
+    process(p, 0).components[0].parameters["gain"] = 0.75;
+    process(p, 1).components[0].parameters["new"] = std::string("t");
+  });
+  EXPECT_TRUE(d.restart.empty());
+  ASSERT_EQ(d.set.size(), 2U);
+  Difference::Set gain{.process = "a", .component = "x", .parameter = "gain"};
+  gain.before.emplace(0.5);
+  gain.after = 0.75;
+  EXPECT_EQ(d.set[0], gain);
+  Difference::Set other{.process = "b", .component = "z", .parameter = "new"};
+  other.after = std::string("t");
+  EXPECT_EQ(d.set[1], other);
+}
+
+TEST(Differences, ATopicsOptionsConcernThoseThatUseIt) {
+  Difference d = after([](Plan& p) { p.configuration.topics["/t"].depth = 3; });
+  ASSERT_EQ(d.restart.size(), 1U);
+  EXPECT_EQ(d.restart[0], (Difference::Changed{"a", {"depth of topic /t"}}));
+  d = after([](Plan& p) {
+    p.configuration.topics["/other"].depth = 3;
+    p.declared.clear();
+  });
+  EXPECT_TRUE(d.empty()) << "what runs was asked";
+  Plan unknown = plan();
+  unknown.declared.clear();
+  Plan next = unknown;
+  next.configuration.topics["/other"].depth = 3;
+  d = difference(unknown, next);
+  ASSERT_EQ(d.restart.size(), 2U) << "a component that was not asked may use it; a bridge does not";
+  EXPECT_EQ(d.restart[1].process, "b");
+}
+
+TEST(Differences, WhatNoProcessRestartsFor) {
+  const Difference d = after([](Plan& p) {
+    p.configuration.transitions.emplace_back();
+    p.configuration.needs.cpus = 1;
+  });
+  EXPECT_EQ(d.others, (std::vector<std::string>{"the transitions between states", "'needs'"}));
+  EXPECT_TRUE(d.restart.empty());
+}
+
+TEST(Differences, WhatCannotChangeWhileItRuns) {
+  EXPECT_THROW((void)after([](Plan& p) { p.configuration.name = "t"; }), Error);
+  EXPECT_THROW((void)after([](Plan& p) { p.configuration.domain = "d"; }), Error);
+  EXPECT_THROW((void)after([](Plan& p) { p.configuration.realtime = true; }), Error);
+}
+
+TEST(Differences, NamesThatCannotBeAreRefused) {
+  const auto refused = [](const std::function<void(Plan&)>& change) {
+    Plan p = plan();
+    change(p);
+    EXPECT_THROW(refuse_unsound(p), Error);
+  };
+  EXPECT_NO_THROW(refuse_unsound(plan()));
+  refused([](Plan& p) { p.configuration.name = "../s"; });
+  refused([](Plan& p) { p.configuration.domain = "a/b"; });
+  refused([](Plan& p) { p.configuration.processes.clear(); });
+  refused([](Plan& p) { process(p, 0).name = "../a"; });
+  refused([](Plan& p) { process(p, 0).name = "b"; });
+  refused([](Plan& p) { process(p, 0).environment["A=B"] = "1"; });
+  refused([](Plan& p) { process(p, 2).bridge->kind = "--help"; });
+  refused([](Plan& p) { process(p, 2).record = config::Record{.output = "o", .compression = "--help"}; });
+  refused([](Plan& p) { process(p, 2).command = {std::string("a\0b", 3)}; });
+  refused([](Plan& p) { process(p, 0).components[0].name = "z"; });
+  refused([](Plan& p) { process(p, 0).components[0].name = ""; });
+  refused([](Plan& p) { process(p, 0).components[0].parameters["gain"] = std::nan(""); });
+}
+
+TEST(Parts, ArriveInOrderOrNotAtAll) {
+  std::string bytes(20000, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  const std::vector<std::string> parts = parts_of(bytes);
+  ASSERT_EQ(parts.size(), 4U);
+  PartsOfAPlan whole;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(whole.add(9, i, 4, parts[i]), i == 3);
+  EXPECT_EQ(whole.take(), bytes);
+  EXPECT_EQ(whole.take(), "");
+
+  EXPECT_THROW((void)whole.add(9, 1, 4, parts[1]), Error) << "the first is missing";
+  EXPECT_FALSE(whole.add(9, 0, 4, parts[0]));
+  EXPECT_THROW((void)whole.add(9, 2, 4, parts[2]), Error);
+  EXPECT_THROW((void)whole.add(9, 1, 4, parts[1]), Error) << "the parts before are forgotten";
+  EXPECT_FALSE(whole.add(9, 0, 4, parts[0]));
+  EXPECT_FALSE(whole.add(8, 0, 4, parts[0])) << "another offer";
+  EXPECT_THROW((void)whole.add(9, 1, 4, parts[1]), Error);
+  for (const char* const digits : {"0", "0g", "0G", "  "})
+    EXPECT_THROW((void)whole.add(9, 0, 1, digits), Error) << digits;
+  EXPECT_THROW((void)whole.add(9, 0, 0, ""), Error);
+  EXPECT_THROW((void)parts_of(std::string(kMaxOfferedBytes + 1, ' ')), Error);
+}
+
+TEST(Parts, AreBounded) {
+  PartsOfAPlan whole;
+  const std::string much(std::size_t{2} << 20U, '0');  // digits
+  std::uint64_t part = 0;
+  for (; part < kMaxOfferedBytes / (much.size() / 2); ++part) EXPECT_FALSE(whole.add(1, part, 1000, much));
+  EXPECT_THROW((void)whole.add(1, part, 1000, "00"), Error);
+  EXPECT_EQ(whole.take(), "");
+}
+
+}  // namespace
+}  // namespace cardan::plan

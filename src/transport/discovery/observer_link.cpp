@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/transport/discovery/observer_link.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "src/base/printable.hpp"
+#include "src/transport/discovery/process.hpp"
+#include "src/transport/discovery/wire.hpp"
+#include "src/transport/endpoint/foreign.hpp"
+
+namespace cardan::detail {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kRetry = 5'000'000'000;
+constexpr auto kAgain = std::chrono::milliseconds{20};  // between two attempts at a process with a full backlog
+
+constexpr std::size_t kMostOthers = 256;                      // messages that are not the answer
+constexpr std::size_t kMostOfOthers = std::size_t{32} << 20;  // bytes of the answers of all other users' processes
+constexpr std::size_t kMostProcesses = 256;                   // processes of other users that get a request
+constexpr std::size_t kMostLinks = 64;                        // connections to them that are kept
+constexpr std::size_t kMostPublishers = 16'384;               // in one answer
+constexpr std::size_t kMostReaders = 256;                     // of one publisher
+
+/// "cardan:sensors" of a host, else the program; "?": in another pid namespace.
+std::string name_in_proc(pid_t pid) {
+  std::string name(128, '\0');
+  std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  in.read(name.data(), static_cast<std::streamsize>(name.size()));
+  name.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  name.resize(std::min(name.find('\0'), name.size()));
+  name.erase(0, name.rfind('/') + 1);
+  return pid <= 0 || name.empty() ? "?" : name;
+}
+
+/// By SIGSTOP, a terminal or a debugger.
+bool is_stopped(pid_t pid) {
+  if (pid <= 0) return false;
+  std::string line;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
+  const std::size_t at = line.rfind(") ");  // the name before it may have any bytes
+  return at != std::string::npos && at + 2 < line.size() && (line[at + 2] == 'T' || line[at + 2] == 't');
+}
+
+std::uint32_t number32(const json& j, const char* key) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX));
+}
+
+LatencyHistogram histogram_from(const json& j) {
+  LatencyHistogram histogram;
+  if (const auto it = j.find("latency"); it != j.end() && it->is_array())
+    for (const json& pair : *it)
+      if (pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
+          pair[0].get<std::uint64_t>() < 127 && histogram.size() < 128)
+        histogram.emplace_back(pair[0].get<std::uint32_t>(), pair[1].get<std::uint64_t>());
+  return histogram;
+}
+
+SubscriberReport subscriber_from(const json& j) {
+  SubscriberReport s;
+  s.name = wire::text(j, "name");
+  s.pid = static_cast<int>(wire::signed_number(j, "pid"));
+  s.uid = number32(j, "uid");
+  s.reliable = wire::flag(j, "reliable");
+  s.demoted = wire::flag(j, "demoted");
+  s.received = wire::number(j, "received");
+  s.missed = wire::number(j, "missed");
+  s.bad = wire::number(j, "bad");
+  s.spin_ns = wire::signed_number(j, "spin_ns");
+  s.sleeps = wire::number(j, "sleeps");
+  s.announced = number32(j, "announced");
+  s.depth = number32(j, "depth");
+  s.latency = histogram_from(j);
+  return s;
+}
+
+PublisherReport publisher_from(const json& j, const ObserverLink& link) {
+  PublisherReport p;
+  p.topic = wire::text(j, "topic");
+  p.type = wire::text(j, "type");
+  p.layout = wire::text(j, "hash");
+  p.program = link.name();
+  p.pid = link.pid();
+  p.process = link.process();
+  p.serial = number32(j, "serial");
+  p.depth = number32(j, "depth");
+  p.max_bytes = wire::number(j, "max_bytes");
+  p.reliable = wire::flag(j, "reliable");
+  // Also if its library does not say it. Of a stranger's it would be a lie: it would not show us such a one.
+  p.is_owners =
+      wire::number(j, "access") == static_cast<std::uint64_t>(Access::Owner) && link.peer().uid == ::geteuid();
+  p.via = wire::text(j, "via");
+  p.deadline_ns = wire::signed_number(j, "deadline_ns");
+  p.slots = number32(j, "slots");
+  p.area_bytes = wire::number(j, "area_bytes");
+  p.published = wire::number(j, "published");
+  p.bytes = wire::number(j, "bytes");
+  p.longest_gap_ns = wire::signed_number(j, "longest_gap_ns");
+  p.heartbeat_ns = our_time(wire::signed_number(j, "heartbeat_ns"), link.time_shift());
+  p.wakes = wire::number(j, "wakes");
+  p.prewakes = wire::number(j, "prewakes");
+  p.reliable_timeouts = wire::number(j, "reliable_timeouts");
+  p.latency = histogram_from(j);
+  if (const auto it = j.find("subscribers"); it != j.end() && it->is_array())
+    for (const json& s : *it)
+      if (s.is_object() && p.subscribers.size() < kMostReaders) p.subscribers.push_back(subscriber_from(s));
+  p.left_out = wire::number(j, "left_out");
+  return p;
+}
+
+}  // namespace
+
+std::int64_t steady_clock_offset() {
+  std::ifstream in("/proc/self/timens_offsets");
+  std::string clock;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+  while (in >> clock >> seconds >> nanoseconds)
+    if (clock == "monotonic") return seconds * 1'000'000'000 + nanoseconds;
+  return 0;
+}
+
+ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout)
+    : process_(std::move(process)), timeout_(timeout) {
+  const std::string path = directory.socket_path(process_);
+  const std::int64_t until = steady_now() + timeout.count();
+  int error = 0;
+  Fd fd = directory.connect(process_, error);
+  while (!fd && error == EAGAIN && steady_now() < until) {
+    std::this_thread::sleep_for(kAgain);
+    fd = directory.connect(process_, error);
+  }
+  if (fd) fd_ = BoundFd(std::move(fd));
+  if (!fd_) {
+    if (error == ECONNREFUSED || error == ENOENT)
+      fail(Failure::Stale, "the process is gone");
+    else if (error == EAGAIN)
+      fail(Failure::Silent,
+           fmt::format("process {} does not accept connections — it is stopped, or overrun", process_));
+    else
+      fail(Failure::Unreachable, fmt::format("cannot connect to {}: {}", path, std::strerror(error)));
+    return;
+  }
+  peer_ = socket::peer_of(fd_.get());
+  name_ = name_in_proc(peer_.pid);  // until it gives its own
+  const bool greeted = send({{"op", "hello"},
+                             {"version", wire::kVersion},
+                             {"pid", ::getpid()},
+                             {"name", program_name()},
+                             {"clock_offset", steady_clock_offset()}});
+  if (!greeted && failure_ == Failure::Silent) return;
+  dead_ = false;  // a peer that has hung up may have given the reason before
+  const auto hello = answer("hello", 0, steady_now() + timeout_.count());
+  if (!hello) return;
+  name_ = printable(wire::text(*hello, "name"), 64);  // as the other side of the handshake does
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
+  time_shift_ = steady_clock_offset() - std::clamp(wire::signed_number(*hello, "clock_offset"), -kFarthest, kFarthest);
+  if (const auto version = wire::number(*hello, "version"); version != wire::kVersion)
+    fail(Failure::Refused, fmt::format("{} (pid {}) speaks version {} of the handshake, this program version {}", name_,
+                                       peer_.pid, version, wire::kVersion));
+}
+
+void ObserverLink::fail(Failure failure, std::string why) {
+  failure_ = failure;
+  failed_at_ = steady_now();
+  why_ = std::move(why);
+  // A late message would be taken for the answer to the next request.
+  if (failure == Failure::Refused || failure == Failure::Gone) return;
+  dead_ = true;
+  if (failure != Failure::Stale) fd_.reset();  // the failure is kept for a while, but not the descriptor
+}
+
+bool ObserverLink::alive() {
+  if (dead_ || !fd_) return false;
+  char byte = 0;
+  const ssize_t n = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return true;
+  dead_ = true;
+  return false;
+}
+
+bool ObserverLink::send(const json& message) {
+  failure_ = Failure::None;
+  why_.clear();
+  if (dead_ || !fd_) {
+    fail(Failure::Stale, fmt::format("the connection to {} (pid {}) is gone", name_, peer_.pid));
+    return false;
+  }
+  if (socket::send(fd_.get(), wire::print(message))) return true;
+  const bool silent = errno == EAGAIN;
+  fail(silent ? Failure::Silent : Failure::Stale,
+       fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read requests" : "has hung up"));
+  return false;
+}
+
+std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::int64_t until, std::vector<Fd>* fds) {
+  socket::Message message;
+  for (std::size_t others = 0;;) {
+    // A peer that keeps sending other messages has not answered either.
+    ++others;
+    if (others > kMostOthers || (others > 1 && steady_now() > until)) {
+      fail(Failure::Silent, fmt::format("{} (pid {}) does not answer requests", name_, peer_.pid));
+      return std::nullopt;
+    }
+    switch (socket::receive(fd_.get(), message)) {
+      case socket::Received::Closed:
+        fail(Failure::Stale, fmt::format("{} (pid {}) has hung up", name_, peer_.pid));
+        return std::nullopt;
+      case socket::Received::Bad:
+        fail(Failure::Silent,
+             fmt::format("{} (pid {}) answered with more than {} bytes", name_, peer_.pid, socket::kMaxMessage));
+        return std::nullopt;
+      case socket::Received::NoDescriptors:
+        fail(Failure::Silent, fmt::format("no file descriptor is left for the answer of {} (pid {}) — raise ulimit -n",
+                                          name_, peer_.pid));
+        return std::nullopt;
+      case socket::Received::Nothing: {
+        --others;
+        const std::int64_t left = until - steady_now();
+        pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+        if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) continue;
+        fail(Failure::Silent,
+             fmt::format("{} (pid {}) did not answer within {} ms{}", name_, peer_.pid, timeout_.count() / 1'000'000,
+                         is_stopped(peer_.pid)
+                             ? fmt::format(": it is stopped (SIGSTOP) — kill -CONT {} continues it", peer_.pid)
+                             : std::string(" — it hangs, or its computer is very busy")));
+        return std::nullopt;
+      }
+      case socket::Received::Message:
+        break;
+    }
+    auto m = wire::parse(message.text);
+    if (!m) {
+      fail(Failure::Silent,
+           fmt::format("{} (pid {}) answered with something that is not a Cardan handshake", name_, peer_.pid));
+      return std::nullopt;
+    }
+    const std::string got = wire::text(*m, "op");
+    if (got == op && (id == 0 || wire::number(*m, "id") == id)) {
+      bytes_ = message.text.size();
+      if (fds != nullptr) *fds = std::move(message.fds);
+      return m;
+    }
+    if ((got == "refused" || got == "gone") && m->contains("id") && wire::number(*m, "id") == 0) {
+      fail(Failure::NotForUs, wire::text(*m, "why"));
+      return std::nullopt;
+    }
+    if (id != 0 && wire::number(*m, "id") == id && got == "refused") {
+      fail(Failure::Refused, wire::text(*m, "why"));
+      return std::nullopt;
+    }
+    if (id != 0 && wire::number(*m, "id") == id && got == "gone") {
+      fail(Failure::Gone, "the publisher has just ended");
+      return std::nullopt;
+    }
+  }
+}
+
+std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const std::string& topic) {
+  const std::uint64_t id = next_id_++;
+  if (!send({{"op", "attach"}, {"id", id}, {"serial", entry.serial}, {"topic", topic}, {"observer", true}}))
+    return std::nullopt;
+  std::vector<Fd> fds;
+  const auto attached = answer("attached", id, steady_now() + timeout_.count(), &fds);
+  if (!attached) return std::nullopt;
+  // We need only the mapping. The entry on the other side would only delay the freeing of the publisher when it ends.
+  send({{"op", "detach"}, {"id", id}});
+  if (fds.size() != 1) {
+    fail(Failure::Refused, fmt::format("{} (pid {}) answered without its memory", name_, peer_.pid));
+    return std::nullopt;
+  }
+  try {
+    PublisherArea area =
+        PublisherArea::map(std::move(fds[0]), wire::number(*attached, "bytes"), is_foreign(peer_.uid), peer_.uid);
+    const std::uint64_t access = wire::number(*attached, "access");
+    if (access <= static_cast<std::uint64_t>(Access::Policy)) area.access = static_cast<Access>(access);
+    return area;
+  } catch (const Error& e) {
+    fail(Failure::Refused, e.what());
+    return std::nullopt;
+  }
+}
+
+bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes) {
+  const std::int64_t until = steady_now() + timeout_.count();  // for all parts of the answer
+  const std::size_t before = into.size();
+  std::uint64_t from = 0;
+  std::size_t bytes = 0;
+  listed_bytes_ = 0;
+  do {
+    if (!send({{"op", "list"}, {"topic", topic}, {"from", from}})) return false;
+    const auto part = answer("topics", 0, until);
+    if (!part) return false;
+    if (const auto it = part->find("topics"); it != part->end() && it->is_array())
+      for (const json& one : *it)
+        if (one.is_object()) into.push_back(publisher_from(one, *this));
+    bytes += bytes_;
+    listed_bytes_ = bytes;
+    const std::uint64_t next = wire::number(*part, "next");
+    if (next <= from) break;  // 0: the last part; an answer that goes in circles is not followed
+    if (bytes > most_bytes || into.size() - before > kMostPublishers || steady_now() > until) {
+      fail(Failure::Silent, fmt::format("{} (pid {}) answers without end; its first {} publishers are shown", name_,
+                                        peer_.pid, into.size() - before));
+      return false;
+    }
+    from = next;
+  } while (true);
+  return true;
+}
+
+std::shared_ptr<ObserverLinks> ObserverLinks::of(const std::string& domain) {
+  refuse_forked_child();  // a thread that does not exist in this child may have held the mutex
+  static auto& mutex = *new std::mutex;
+  static auto& all = *new std::map<std::string, std::weak_ptr<ObserverLinks>>;  // never destroyed
+  std::string name = domain;
+  if (name.empty()) {
+    const char* set = std::getenv("CARDAN_DOMAIN");
+    name = set != nullptr && *set != '\0' ? set : "default";
+  }
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<ObserverLinks> links = all[name].lock();
+  if (!links) all[name] = links = std::make_shared<ObserverLinks>(name);
+  return links;
+}
+
+std::shared_ptr<ObserverLink> ObserverLinks::to(const std::string& process, std::chrono::nanoseconds timeout) {
+  const auto it = links_.find(process);
+  if (it != links_.end()) {
+    const ObserverLink& known = *it->second;
+    const bool asked_lately =
+        known.failure() == ObserverLink::Failure::Silent && steady_now() - known.failed_at() < kRetry;
+    if (it->second->alive() || asked_lately) return it->second;
+    links_.erase(it);
+  }
+  // A bounded number of connections to strangers is kept; the others are made again when they are needed.
+  std::vector<std::string> strangers;
+  for (const auto& [name, link] : links_)
+    if (is_foreign(link->peer().uid) && link.use_count() == 1) strangers.push_back(name);
+  if (strangers.size() >= kMostLinks)
+    for (const std::string& name : strangers) links_.erase(name);
+  auto link = std::make_shared<ObserverLink>(directory_, process, timeout);
+  if (link->failure() != ObserverLink::Failure::Stale) links_[process] = link;
+  return link;
+}
+
+}  // namespace cardan::detail
+
+namespace cardan {
+
+DomainReport look_around(const ObserverOptions& options, const std::string& topic) {
+  using Failure = detail::ObserverLink::Failure;
+  refuse_forked_child();
+  const auto links = detail::ObserverLinks::of(options.domain);
+  const std::lock_guard lock(links->mutex());
+  DomainReport report;
+  report.run_directory = links->directory().path();
+  // Taken before the requests, so that a publisher that comes meanwhile is not missed below.
+  const std::vector<detail::TopicEntry> entries =
+      topic.empty() ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
+  std::vector<std::string> processes;  // our own first
+  std::set<std::string> known;
+  for (const detail::TopicEntry& e : entries)
+    if (known.insert(e.process).second) processes.push_back(e.process);
+  if (topic.empty())
+    for (const std::string& p : links->directory().processes())
+      if (known.insert(p).second) processes.push_back(p);
+  std::set<std::string> answered;
+  // For any number of sockets of other users: they share this much time, and this many bytes.
+  std::chrono::nanoseconds others_time = 2 * options.timeout;
+  std::size_t others_bytes = detail::kMostOfOthers;
+  std::size_t others = 0;
+  std::size_t not_asked = 0;
+  for (const std::string& process : processes) {
+    int error = 0;
+    const auto owner = links->directory().owner_of(process, error);
+    const bool foreign = !owner || detail::is_foreign(*owner);
+    std::chrono::nanoseconds timeout = options.timeout;
+    if (foreign) {
+      if (others_time.count() <= 0 || others_bytes == 0 || ++others > detail::kMostProcesses) {
+        ++not_asked;
+        continue;
+      }
+      timeout = std::min(timeout, others_time);
+    }
+    const std::int64_t began = steady_now();
+    const auto link = links->to(process, timeout);
+    std::size_t bytes =
+        foreign ? std::min(others_bytes, detail::ObserverLink::kMostOfAList) : detail::ObserverLink::kMostOfAList;
+    const bool listed = link->alive() && link->list(topic, report.publishers, bytes);
+    if (foreign) {
+      others_time -= std::chrono::nanoseconds(steady_now() - began);
+      others_bytes -= std::min(others_bytes, link->listed_bytes());
+    }
+    if (listed || link->failure() == Failure::NotForUs)
+      answered.insert(process);
+    else if (link->failure() == Failure::Stale)
+      ++report.stale;
+    else
+      report.problems.push_back(link->why());
+  }
+  if (not_asked != 0)
+    report.problems.push_back(
+        fmt::format("{} processes of other users were not asked: the ones before took too long", not_asked));
+  report.processes = answered.size();
+  for (const detail::TopicEntry& e : entries) {
+    if (!answered.contains(e.process)) continue;
+    if (std::any_of(report.publishers.begin(), report.publishers.end(),
+                    [&](const auto& p) { return p.process == e.process && p.serial == e.serial; }))
+      continue;
+    if (auto name = links->directory().topic_of(e); name && (topic.empty() || *name == topic))
+      report.closed.push_back(detail::printable(*name, 1024));
+  }
+  std::sort(report.closed.begin(), report.closed.end());
+  report.closed.erase(std::unique(report.closed.begin(), report.closed.end()), report.closed.end());
+  std::sort(report.publishers.begin(), report.publishers.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.topic, a.process, a.serial) < std::tie(b.topic, b.process, b.serial);
+  });
+  return report;
+}
+
+}  // namespace cardan
