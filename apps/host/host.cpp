@@ -17,7 +17,7 @@
 #include "src/config/python_component.hpp"
 #include "src/replay/replay_crash.hpp"
 #include "src/system/launcher/child_process.hpp"
-#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/crash_details.hpp"
 #include "src/system/launcher/declare.hpp"
 #include "src/system/plan/plan.hpp"
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 
-#include "apps/tell.hpp"
+#include "apps/send_order.hpp"
 #include "cardan/error.hpp"
 #include "cardan/subscriber.hpp"
 
@@ -56,7 +56,7 @@ PlayOrder play_order(const std::string& text) {
               "pause, resume, step, step=N, rate=X (0.001 to 1e6), seek=SECONDS or stop");
 }
 
-bool tell_players(const std::string& domain, const PlayOrder& order) { return tell(kPlayOrders, domain, order); }
+bool tell_players(const std::string& domain, const PlayOrder& order) { return send_order(kPlayOrders, domain, order); }
 
 struct PlayControl::Ear {
   Subscriber<PlayOrder> subscriber;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/record/record_control.hpp"
 
-#include "apps/tell.hpp"
+#include "apps/send_order.hpp"
 #include "cardan/fixed_string.hpp"
 #include "cardan/subscriber.hpp"
 
@@ -30,7 +30,7 @@ const std::vector<std::string>& record_actions() {
 
 bool tell_recorders(const std::string& domain, const std::string& action) {
   RecordOrder order;
-  return order.action.assign(action) && tell(kRecordOrders, domain, order);
+  return order.action.assign(action) && send_order(kRecordOrders, domain, order);
 }
 
 struct RecordControl::Ear {

@@ -13,7 +13,7 @@
 #include "src/system/host/crash_report.hpp"
 #include "src/system/host/host.hpp"
 #include "src/system/launcher/child_process.hpp"
-#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/crash_details.hpp"
 #include "src/system/launcher/declare.hpp"
 #include "src/system/plan/plan.hpp"
 #include "src/transport/discovery/process.hpp"

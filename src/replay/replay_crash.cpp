@@ -13,8 +13,8 @@
 #include "cardan/error.hpp"
 #include "src/system/host/crash_report.hpp"
 #include "src/system/launcher/child_process.hpp"
+#include "src/system/launcher/crash_details.hpp"
 #include "src/system/launcher/crash_report.hpp"
-#include "src/system/launcher/crash_words.hpp"
 #include "src/terminal/output.hpp"
 
 namespace cardan::replay {
@@ -51,7 +51,7 @@ int write_replay_report(const std::vector<std::string>& words) {
     size += static_cast<std::size_t>(got);
   }
   own.resize(size);
-  const launcher::CrashWords known = launcher::read_crash(own);
+  const launcher::CrashDetails known = launcher::read_crash(own);
   const auto pid = static_cast<pid_t>(std::stol(words.at(2)));
   const std::string cause = launcher::text(ending, known);
   std::string place;

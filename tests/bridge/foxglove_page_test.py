@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge's shapes for the page of `cardan view`: pictures and points, at the page's pace.
+"""The bridge's previews for the page of `cardan view`: pictures and points, at the page's pace.
 
     foxglove_page_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
 """
@@ -16,19 +16,19 @@ from foxglove_case import LONG, PROGRAMS, FoxgloveCase
 
 
 class Pages(FoxgloveCase):
-    def page(self, bridge, topic, shape, most):
-        """A client that asks for shapes as the page does."""
+    def page(self, bridge, topic, preview, most):
+        """A client that asks for previews as the page does."""
         viewer = self.viewer(bridge)
-        viewer.send("subscribe", subscriptions=[{"id": 1, "channelId": viewer.channel(topic)["id"], "shape": shape, "most": most}])
+        viewer.send("subscribe", subscriptions=[{"id": 1, "channelId": viewer.channel(topic)["id"], "preview": preview, "most": most}])
 
-        def shaped():
+        def preview_of():
             while True:
                 frame = viewer.binary()
                 opcode, number, _, length = struct.unpack_from("<BIqI", frame)
                 self.assertEqual((opcode, number), (0x80, 1))
                 return json.loads(frame[17 : 17 + length]), frame[17 + length :]
 
-        viewer.shaped = shaped
+        viewer.preview_of = preview_of
         viewer.ready = lambda: viewer.send("cardanReady", subscriptionIds=[1])
         return viewer
 
@@ -37,7 +37,7 @@ class Pages(FoxgloveCase):
         bridge = self.bridge()
         raw = self.viewer(bridge).subscribe("/camera")
         page = self.page(bridge, "/camera", "picture", 600)
-        head, jpeg = page.shaped()
+        head, jpeg = page.preview_of()
         self.assertEqual((head["width"], head["height"], head["encoding"], head["shown"]), (1280, 720, "bgr8", {"width": 640, "height": 360}))
         self.assertEqual(jpeg[:2] + jpeg[-2:], b"\xff\xd8\xff\xd9")
         for _ in range(10):  # while it draws, the others get theirs, and it gets no more
@@ -45,10 +45,10 @@ class Pages(FoxgloveCase):
         stamps = [head["header"]["stamp"]]
         for _ in range(5):
             page.ready()
-            stamps.append(page.shaped()[0]["header"]["stamp"])
+            stamps.append(page.preview_of()[0]["header"]["stamp"])
         self.assertEqual(stamps, sorted(stamps, key=lambda s: (s["sec"], s["nanosec"])))
         self.assertEqual(len({str(s) for s in stamps}), len(stamps), "each is a newer one")
-        head, points = self.page(bridge, "/cloud", "points", 5000).shaped()
+        head, points = self.page(bridge, "/cloud", "points", 5000).preview_of()
         self.assertEqual((head["width"], head["shown"]), (40_000, {"points": 5000, "colour": "z"}))
         self.assertEqual(struct.unpack_from("<f", points, 16)[0], 8.0, "every eighth")
         self.end(bridge)
@@ -69,7 +69,7 @@ class Pages(FoxgloveCase):
                 pages.append(self.page(bridge, "/camera", "picture", 320))
             for _ in range(5):
                 for page in pages:
-                    page.shaped()
+                    page.preview_of()
                     page.ready()
             at = look()
             seen.append((len(at["subscribers"]), at["slots"]))
@@ -83,7 +83,7 @@ class Pages(FoxgloveCase):
         self.assertLessEqual(after["wakes"] - before["wakes"], after["published"] - before["published"], "one wake-up of a publish at most")
 
     def test_a_client_that_comes_and_goes_in_a_loop_keeps_no_thread_coding(self):
-        """A shape of a message is made once: asking again costs no coding, however often and for whom."""
+        """A preview of a message is made once: asking again costs no coding, however often and for whom."""
         self.sensors(1920, 1200, 1, 0, 0)
         bridge = self.bridge()
         page = self.page(bridge, "/camera", "picture", 1920)
@@ -98,11 +98,11 @@ class Pages(FoxgloveCase):
             before = coding_ns()
             for _ in range(messages):
                 page.ready()
-                page.shaped()
+                page.preview_of()
                 meanwhile()
             return (coding_ns() - before) / messages
 
-        page.shaped()
+        page.preview_of()
         alone = watch(4, lambda: None)
         attacker = self.viewer(bridge)
         channel = attacker.channel("/camera")["id"]
@@ -111,7 +111,7 @@ class Pages(FoxgloveCase):
         def attack():
             nonlocal got
             for number in range(100):
-                attacker.send("subscribe", subscriptions=[{"id": number + 1, "channelId": channel, "shape": "picture", "most": 1920}])
+                attacker.send("subscribe", subscriptions=[{"id": number + 1, "channelId": channel, "preview": "picture", "most": 1920}])
                 frame = attacker.binary()
                 self.assertEqual(frame[0], 0x80)
                 got += 1
@@ -146,7 +146,7 @@ class Pages(FoxgloveCase):
                 for raw, page in browsers:
                     for _ in range(4):
                         raw.message()
-                    page.shaped()
+                    page.preview_of()
                     page.ready()
                 after = look()
             seen.append([(len(after[t]["subscribers"]), after[t]["slots"]) for t in topics])

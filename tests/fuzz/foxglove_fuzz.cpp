@@ -206,7 +206,7 @@ std::vector<std::string> seeds() {
       subscribe + "r\na\1\nm\1\nr\nm\1large\nm\2\nr\nr\nr\n" +
           R"(t{"op":"unsubscribe","subscriptionIds":[5]})"
           "\nr\ng\2\n",
-      R"(t{"op":"subscribe","subscriptions":[{"id":5,"channelId":2,"shape":"picture","most":600}]})"
+      R"(t{"op":"subscribe","subscriptions":[{"id":5,"channelId":2,"preview":"picture","most":600}]})"
       "\nm\2large\nr\nr\n"
       R"(t{"op":"cardanReady","subscriptionIds":[5]})"
       "\n",

@@ -70,7 +70,7 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       participant_(choice_, rules_, domain_marker(rules_.domain), bell_),
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
-      habits_(participant_, rules_, bell_),
+      interfaces_(participant_, rules_, bell_),
       catalogue_(rules_, Catalogue::Owners::LeftOut),
       parts_(most_parts_bytes(rules_)) {}
 
@@ -97,9 +97,9 @@ bool DdsBridge::pass() {
   update_readers(rung, now);
   watch(now);
   if ((rung && node_.learn()) || endpoints_changed_) announce();
-  if (rung) habits_.carry();
+  if (rung) interfaces_.carry();
   note_rung(rung);
-  const bool more_log = habits_.carry_log();
+  const bool more_log = interfaces_.carry_log();
   const bool more_in = carry_in();
   const bool more_out = carry_out(now);
   return more_log || more_in || more_out;
@@ -126,14 +126,14 @@ std::vector<const RemoteWriter*> DdsBridge::strangers(const std::string& topic) 
 
 void DdsBridge::note_rung(const Bell::Rung& rung) {
   const auto note = [this](dds_entity_t who) {
-    if (writer_of_.contains(who)) agenda_.add(who);
+    if (writer_of_.contains(who)) ready_.add(who);
     if (reader_of_.contains(who) && std::find(to_read_.begin(), to_read_.end(), who) == to_read_.end())
       to_read_.push_back(who);
   };
   if (rung.everybody()) {
     to_read_.clear();
     for (const auto& [who, reader] : reader_of_) to_read_.push_back(who);
-    for (const auto& [who, writer] : writer_of_) agenda_.add(who);
+    for (const auto& [who, writer] : writer_of_) ready_.add(who);
   } else {
     for (const Bell::Who who : rung.named()) note(who);
   }
@@ -151,16 +151,17 @@ bool DdsBridge::carry_in() {
 /// Returns whether there may be more.
 bool DdsBridge::carry_out(std::int64_t now) {
   bool busy = false;
-  for (const Agenda::Id who : agenda_.take(now)) {  // in turns: a topic of large messages leaves the others their place
+  for (const ReadyQueue::Id who :
+       ready_.take(now)) {  // in turns: a topic of large messages leaves the others their place
     const auto found = writer_of_.find(who);
     if (found == writer_of_.end()) continue;
     DdsWriter& writer = *found->second;
     writer.look(now);
     const bool more = writer.carry(now);
-    if (more) agenda_.add(who);
+    if (more) ready_.add(who);
     busy = busy || more;
-    const bool watched = more || !writer.waits_for_fd(now) || agenda_.watch(who, writer.fd());
-    agenda_.at(who, watched ? writer.due_ns(now) : now + kUnwatched);
+    const bool watched = more || !writer.waits_for_fd(now) || ready_.watch(who, writer.fd());
+    ready_.at(who, watched ? writer.due_ns(now) : now + kUnwatched);
   }
   return busy;
 }
@@ -168,9 +169,9 @@ bool DdsBridge::carry_out(std::int64_t now) {
 void DdsBridge::wait(std::int64_t until) {
   std::array<pollfd, 4> all{{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
                              {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0},
-                             {.fd = habits_.fd(), .events = POLLIN, .revents = 0},
-                             {.fd = agenda_.fd(), .events = POLLIN, .revents = 0}}};
-  until = std::min({until, agenda_.next_ns(), remove_at_});
+                             {.fd = interfaces_.fd(), .events = POLLIN, .revents = 0},
+                             {.fd = ready_.fd(), .events = POLLIN, .revents = 0}}};
+  until = std::min({until, ready_.next_ns(), remove_at_});
   const std::int64_t left = std::max<std::int64_t>(until - steady_now(), 0);
   const timespec timeout{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
   (void)::ppoll(all.data(), all.size(), &timeout, nullptr);
@@ -182,7 +183,7 @@ void DdsBridge::update_writers() {
     endpoints_changed_ = true;
     if (const auto known = writers_.find(name); known != writers_.end()) {
       remember(known->second->report());
-      agenda_.forget(known->second->entity());
+      ready_.forget(known->second->entity());
       writer_of_.erase(known->second->entity());
       writers_.erase(known);
     }
@@ -190,7 +191,7 @@ void DdsBridge::update_writers() {
     if (!change.added) return;
     try {
       auto writer = std::make_unique<DdsWriter>(participant_, change.topic, *change.rule, rules_, network_, bell_);
-      agenda_.add(writer->entity());
+      ready_.add(writer->entity());
       writers_.emplace(name, std::move(writer));
     } catch (const Error& e) {
       note_problem(name, e.what());
@@ -380,8 +381,8 @@ void DdsBridge::note_problem(const std::string& topic, std::string why) {
 
 void DdsBridge::announce() {
   endpoints_changed_ = false;
-  std::vector<Guid> readers = habits_.readers();
-  std::vector<Guid> writers = habits_.writers();
+  std::vector<Guid> readers = interfaces_.readers();
+  std::vector<Guid> writers = interfaces_.writers();
   for (const auto& [topic, reader] : readers_) {
     readers.push_back(reader->guid());
     if (reader->reads()) reader_of_[reader->entity()] = reader.get();
@@ -419,7 +420,7 @@ std::vector<TopicReport> DdsBridge::topics() const {
   for (const auto& [topic, writer] : writers_) with_past(writer->report());
   for (const auto& [topic, reader] : readers_) with_past(reader->report());
   for (const auto& [key, report] : rest) all.push_back(report);
-  for (TopicReport& report : habits_.reports()) all.push_back(std::move(report));
+  for (TopicReport& report : interfaces_.reports()) all.push_back(std::move(report));
   return all;
 }
 
@@ -463,7 +464,7 @@ std::vector<std::string> DdsBridge::notes() const {
   std::vector<std::string> all;
   for (const auto& [topic, why] : problems_) all.push_back(fmt::format("{}: {}", topic, why));
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));
-  for (std::string& note : habits_.notes()) all.push_back(std::move(note));
+  for (std::string& note : interfaces_.notes()) all.push_back(std::move(note));
   const bool reads =
       std::any_of(readers_.begin(), readers_.end(), [](const auto& one) { return one.second->may_overflow(); }) ||
       std::any_of(past_.begin(), past_.end(),

@@ -13,15 +13,15 @@
 
 #include "src/bridge/bridge.hpp"
 #include "src/bridge/catalogue.hpp"
-#include "src/bridge/dds/agenda.hpp"
 #include "src/bridge/dds/bell.hpp"
 #include "src/bridge/dds/dds_reader.hpp"
 #include "src/bridge/dds/dds_writer.hpp"
 #include "src/bridge/dds/environment.hpp"
 #include "src/bridge/dds/message_finder.hpp"
+#include "src/bridge/dds/node_interfaces.hpp"
 #include "src/bridge/dds/participant.hpp"
 #include "src/bridge/dds/parts.hpp"
-#include "src/bridge/dds/ros_habits.hpp"
+#include "src/bridge/dds/ready_queue.hpp"
 #include "src/bridge/dds/ros_node.hpp"
 #include "src/bridge/rules.hpp"
 
@@ -77,7 +77,7 @@ class DdsBridge final : public Bridge {
   MessageFinder finder_;
   Participant participant_;
   RosNode node_;
-  RosHabits habits_;
+  NodeInterfaces interfaces_;
   Catalogue catalogue_;
   std::map<std::string, std::unique_ptr<DdsWriter>> writers_;  ///< by the topic on this computer
   std::map<std::string, std::unique_ptr<DdsReader>> readers_;  ///< by the topic on DDS
@@ -88,7 +88,7 @@ class DdsBridge final : public Bridge {
   std::unordered_map<dds_entity_t, DdsWriter*> writer_of_;
   std::unordered_map<dds_entity_t, DdsReader*> reader_of_;
   PartsBound parts_;
-  Agenda agenda_;                       ///< of the writers
+  ReadyQueue ready_;                    ///< of the writers
   std::vector<dds_entity_t> to_read_;   ///< readers with messages
   std::int64_t remove_at_ = INT64_MAX;  ///< when a reader has been alone for long enough
   std::int64_t watch_at_ = 0;           ///< when the readers' writers are looked at

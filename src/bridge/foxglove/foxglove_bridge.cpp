@@ -81,16 +81,16 @@ FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first
       catalogue_(rules_, Catalogue::Owners::Marked, kLog.name),
       server_(std::make_unique<SocketServer>(server_options(rules_.foxglove), static_cast<Application&>(*this))),
       inquirer_(std::make_unique<Inquirer>(rules_)),
-      shaper_(std::make_unique<Shaper>()) {
+      preview_maker_(std::make_unique<PreviewMaker>()) {
   changes_watch_ = server_->watch(catalogue_.fd(), [this] { look_at_changes(); });
   results_watch_ = server_->watch(inquirer_->fd(), [this] { look_at_results(); });
   page_watch_ = server_->watch(-1, [this] { wants_changed(); });
   linger_watch_ = server_->watch(-1, [this] { close_unwanted(); });
-  shapes_watch_ = server_->watch(shaper_->fd(), [this] { look_at_shapes(); });
+  previews_watch_ = server_->watch(preview_maker_->fd(), [this] { look_at_previews(); });
   playback_watch_ = server_->watch(-1, [this] { look_at_playback(); });
   look_at_changes();
   results_watch_->arm();
-  shapes_watch_->arm();
+  previews_watch_->arm();
 }
 
 FoxgloveBridge::~FoxgloveBridge() {
@@ -99,9 +99,9 @@ FoxgloveBridge::~FoxgloveBridge() {
   results_watch_.reset();
   page_watch_.reset();
   linger_watch_.reset();
-  shapes_watch_.reset();
+  previews_watch_.reset();
   playback_watch_.reset();
-  shaper_.reset();  // before the channels, whose messages it has
+  preview_maker_.reset();  // before the channels, whose messages it has
   channels_.clear();
 }
 
@@ -129,12 +129,12 @@ void FoxgloveBridge::add(const Catalogue::Change& change) {
   if (topic.name == kLog.name && !log) return;
   const TopicRule& rule = *change.rule;
   const std::size_t depth = std::clamp<std::size_t>(rule.depth, 1, kMostDepth);
-  // One that is being taken, those that wait, those that clients get by reference, one that gets another shape, and of
-  // a recording the newest.
+  // One that is being taken, those that wait, those that clients get by reference, one that gets another preview, and
+  // of a recording the newest.
   const OutgoingOptions options{.domain = rules_.domain,
                                 .access = rules_.access,
                                 .holds = static_cast<std::uint32_t>(
-                                    depth + kByReference + 1 + (has_shape(topic.type) ? 1 : 0) + (playback_ ? 1 : 0)),
+                                    depth + kByReference + 1 + (has_preview(topic.type) ? 1 : 0) + (playback_ ? 1 : 0)),
                                 .reliable = rule.reliable.value_or(false),
                                 .source_times = playback_ != nullptr};
   const std::uint32_t id = ++last_channel_;
@@ -219,7 +219,7 @@ void FoxgloveBridge::close_unwanted() {
     if (keeps) {
       there->watch.reset();
       there->latched.clear();
-      there->shapes.clear();
+      there->previews.clear();
       there->out.close();
     }
     it = unwanted_.erase(it);
@@ -230,8 +230,8 @@ void FoxgloveBridge::close_unwanted() {
 void FoxgloveBridge::subscribe(Viewer& viewer, Channel& channel) {
   channel.viewers.insert(&viewer);
   if (viewer.wish(channel.info.id) != nullptr) {
-    if (!channel.shapes.newest() && !channel.latched.empty()) offer_for_shapes(channel, channel.latched.back());
-    make_shapes(channel);
+    if (!channel.previews.newest() && !channel.latched.empty()) offer_for_previews(channel, channel.latched.back());
+    make_previews(channel);
     return open_or_close(channel);
   }
   for (const FramePtr& frame : channel.latched) viewer.offer(channel, frame);
@@ -242,7 +242,7 @@ void FoxgloveBridge::unsubscribe(Viewer& viewer, std::uint32_t id) {
   Channel* const there = channel(id);
   if (there == nullptr) return;
   there->viewers.erase(&viewer);
-  forget_unwanted_shapes(*there);
+  forget_unwanted_previews(*there);
   open_or_close(*there);
 }
 
@@ -286,7 +286,7 @@ void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
       channel.out.lost();
     }
   }
-  offer_for_shapes(channel, frame);
+  offer_for_previews(channel, frame);
   if (channel.is_clock)
     if (const auto time = time_of_clock(*frame))
       for (auto& [number, viewer] : viewers_)
@@ -327,7 +327,7 @@ void FoxgloveBridge::gone(Viewer& viewer) noexcept {
   viewers_.erase(viewer.number());
   for (auto& [id, channel] : channels_) {
     channel.viewers.erase(&viewer);
-    forget_unwanted_shapes(channel);
+    forget_unwanted_previews(channel);
   }
   try {
     for (auto& [id, channel] : channels_) open_or_close(channel);

@@ -15,7 +15,7 @@
 #include "src/bridge/catalogue.hpp"
 #include "src/bridge/foxglove/inquirer.hpp"
 #include "src/bridge/foxglove/playback.hpp"
-#include "src/bridge/foxglove/shaper.hpp"
+#include "src/bridge/foxglove/preview_maker.hpp"
 #include "src/bridge/foxglove/socket_server.hpp"
 #include "src/bridge/foxglove/viewer.hpp"
 #include "src/bridge/rules.hpp"
@@ -46,7 +46,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   Channel* channel(std::uint32_t id) override;
   void subscribe(Viewer& viewer, Channel& channel) override;
   void unsubscribe(Viewer& viewer, std::uint32_t channel) override;
-  void ready(Channel& channel) override { make_shapes(channel); }
+  void ready(Channel& channel) override { make_previews(channel); }
   Incoming* advertise(const Advertise::Channel& channel, std::string& why) override;
   void unadvertise(Incoming& incoming) noexcept override;
   bool ask(Inquirer::Question question) override { return inquirer_->ask(std::move(question)); }
@@ -67,15 +67,15 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void close_unwanted();
   void pump(Channel& channel);
   void deliver(Channel& channel, FramePtr frame);
-  // foxglove_shapes.cpp
-  /// Lets go of the message for shapes if nobody wants any.
-  void forget_unwanted_shapes(Channel& channel);
-  void offer_for_shapes(Channel& channel, const FramePtr& frame);
+  // foxglove_previews.cpp
+  /// Lets go of the message for previews if nobody wants any.
+  void forget_unwanted_previews(Channel& channel);
+  void offer_for_previews(Channel& channel, const FramePtr& frame);
   /// Gives viewers what is made of the newest message, and starts to make what they wait for, unless another message is
   /// in work.
-  void make_shapes(Channel& channel);
-  void give_shape(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made);
-  void look_at_shapes();
+  void make_previews(Channel& channel);
+  void give_preview(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made);
+  void look_at_previews();
   // foxglove_playback.cpp
   void look_at_playback();
   void say_what_is_played(ServerInfo& info) const;
@@ -97,7 +97,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   Catalogue catalogue_;
   std::unique_ptr<SocketServer> server_;
   std::unique_ptr<Inquirer> inquirer_;
-  std::unique_ptr<Shaper> shaper_;
+  std::unique_ptr<PreviewMaker> preview_maker_;
   std::map<std::uint32_t, Channel> channels_;
   std::map<std::string, std::uint32_t> by_name_;  ///< channels by the topic's name here
   std::map<std::string, Incoming> incoming_;      ///< by the topic's name here
@@ -109,7 +109,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   std::map<std::uint32_t, std::int64_t> unwanted_;        ///< open channels without viewers, and when they close
   std::uint32_t last_channel_ = 0;
   std::uint64_t last_viewer_ = 0;
-  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, shapes_watch_,
+  std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, previews_watch_,
       playback_watch_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file with libjpeg, which is optional.
 #include "src/bridge/foxglove/picture.hpp"
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 
 #if defined(CARDAN_HAS_JPEG)
 

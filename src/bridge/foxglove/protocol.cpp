@@ -97,9 +97,9 @@ Subscribe subscribe(const json& in) {
   for (const json& one : list(in, "subscriptions")) {
     Subscribe::One& to =
         request.subscriptions.emplace_back(Subscribe::One{number_in(one, "id"), number_in(one, "channelId"), {}});
-    if (!one.contains("shape")) continue;
-    to.shape = shape_named(word(one, "shape"), number_in(one, "most"));
-    if (!to.shape) throw Wrong{"shape"};
+    if (!one.contains("preview")) continue;
+    to.preview = preview_named(word(one, "preview"), number_in(one, "most"));
+    if (!to.preview) throw Wrong{"preview"};
   }
   return request;
 }

@@ -18,7 +18,7 @@
 
 #include "cardan/configuration.hpp"
 #include "src/bridge/foxglove/playback.hpp"
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 
 namespace cardan::bridge::foxglove {
 
@@ -62,9 +62,9 @@ struct Graph {
 /// The changes. Empty: nothing.
 [[nodiscard]] std::string graph_text(const Graph& before, const Graph& now);
 
-/// In front of a message's bytes, and the message "time". A message in a shape has the number kShapedMessage, which
+/// In front of a message's bytes, and the message "time". A preview has the number kPreviewMessage, which
 /// Foxglove's protocol does not use.
-inline constexpr std::byte kShapedMessage{0x80};
+inline constexpr std::byte kPreviewMessage{0x80};
 [[nodiscard]] std::array<std::byte, 13> message_head(std::uint32_t subscription, std::int64_t time_ns) noexcept;
 [[nodiscard]] std::array<std::byte, 9> time_message(std::int64_t time_ns) noexcept;
 /// `request`: whose answer it is; empty: of none.
@@ -78,7 +78,7 @@ inline constexpr std::byte kShapedMessage{0x80};
 struct Subscribe {
   struct One {
     std::uint32_t id = 0, channel = 0;
-    std::optional<Shape> shape{};  ///< of the page alone; Foxglove's protocol has none
+    std::optional<Preview> preview{};  ///< of the page alone; Foxglove's protocol has none
   };
   std::vector<One> subscriptions{};
 };
@@ -110,7 +110,7 @@ struct WatchParameters {
 struct WatchGraph {
   bool on = false;
 };
-/// The page has drawn what it got of these subscriptions, which have a shape.
+/// The page has drawn what it got of these subscriptions, which have a preview.
 struct Ready {
   std::vector<std::uint32_t> ids{};
 };

@@ -106,13 +106,13 @@ void Viewer::handle(const Subscribe& request) {
       tell(Level::Warning, fmt::format("Channel {} does not exist.", one.channel));
       continue;
     }
-    if (one.shape && !has_shape(channel->info.type, one.shape->kind)) {
-      tell(Level::Error, fmt::format("{} is not shown in this shape by this server.", channel->info.topic));
+    if (one.preview && !has_preview(channel->info.type, one.preview->kind)) {
+      tell(Level::Error, fmt::format("{} has no such preview on this server.", channel->info.topic));
       continue;
     }
     switch (queue_.subscribe(one.id, one.channel, channel->depth)) {
       case ClientQueue::Subscribed::Yes:
-        if (one.shape) wishes_.emplace(one.channel, Wish{.shape = *one.shape});
+        if (one.preview) wishes_.emplace(one.channel, Wish{.preview = *one.preview});
         hub_.subscribe(*this, *channel);
         break;
       case ClientQueue::Subscribed::IdIsTaken:
@@ -362,7 +362,7 @@ void Viewer::send_frame(const ClientQueue::Next& next) {
   head_ = message_head(next.id, frame.publish_ns);
   if (wish(next.channel) != nullptr) {
     // It holds no slot: it is ours until it is sent.
-    head_[0] = kShapedMessage;
+    head_[0] = kPreviewMessage;
     frame_ = next.frame;
     frame_channel_ = 0;
     connection_.send(true, {head_, frame.cdr.prefix});

@@ -17,8 +17,8 @@
 #include "src/bridge/foxglove/client_queue.hpp"
 #include "src/bridge/foxglove/inquirer.hpp"
 #include "src/bridge/foxglove/playback.hpp"
+#include "src/bridge/foxglove/preview_cache.hpp"
 #include "src/bridge/foxglove/protocol.hpp"
-#include "src/bridge/foxglove/shape_shelf.hpp"
 #include "src/bridge/foxglove/socket_server.hpp"
 #include "src/bridge/incoming_topic.hpp"
 #include "src/bridge/outgoing_topic.hpp"
@@ -44,8 +44,8 @@ struct Channel {
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};
   std::map<const OutgoingFrame*, std::size_t> under_way{};  ///< large ones that clients get by reference
-  ShapeShelf shapes{};
-  bool making = false;  ///< shapes of a message are being made
+  PreviewCache previews{};
+  bool making = false;  ///< previews of a message are being made
   std::string trouble{};
   std::unique_ptr<SocketServer::Watch> watch{};
 };
@@ -68,7 +68,7 @@ class Hub {
   virtual Channel* channel(std::uint32_t id) = 0;
   virtual void subscribe(Viewer& viewer, Channel& channel) = 0;
   virtual void unsubscribe(Viewer& viewer, std::uint32_t channel) = 0;
-  /// A viewer has drawn the last shape that it got of the channel.
+  /// A viewer has drawn the last preview that it got of the channel.
   virtual void ready(Channel& channel) = 0;
   /// Null: it may not come in, and `why` says so.
   virtual Incoming* advertise(const Advertise::Channel& channel, std::string& why) = 0;
@@ -106,9 +106,9 @@ class Viewer final : public Client {
   void unadvertise(std::uint32_t channel);
   /// A message of a channel to which it subscribes.
   void offer(Channel& channel, const FramePtr& frame);
-  /// The shape that it gets of a channel instead of the messages; null: it gets the messages.
+  /// The preview that it gets of a channel instead of the messages; null: it gets the messages.
   struct Wish {
-    Shape shape{};
+    Preview preview{};
     bool ready = true;        ///< it has drawn what it got
     std::uint64_t given = 0;  ///< the number of the last message that it got, from 1
   };

@@ -182,16 +182,16 @@ TEST(FoxgloveViewer, FewQuestionsWaitAtOnce) {
   EXPECT_EQ(bridge.questions, 9);
 }
 
-TEST(FoxgloveViewer, APageGetsAShapeWhenItIsReady) {
+TEST(FoxgloveViewer, APageGetsAPreviewWhenItIsReady) {
   Bridge bridge;
   Line line;
   bridge.only.info.type = "sensor_msgs/msg/PointCloud2";
   Viewer viewer(1, bridge, line, {});
   line.busy = false;
-  viewer.text(R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1,"shape":"points","most":4}]})");
+  viewer.text(R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1,"preview":"points","most":4}]})");
   Viewer::Wish* const wish = viewer.wish(1);
   ASSERT_NE(wish, nullptr);
-  EXPECT_EQ(wish->shape.most, 5'000U);
+  EXPECT_EQ(wish->preview.most, 5'000U);
   EXPECT_TRUE(wish->ready);
   line.busy = false;
   viewer.sent();
@@ -210,12 +210,13 @@ TEST(FoxgloveViewer, APageGetsAShapeWhenItIsReady) {
   EXPECT_EQ(viewer.wish(1), nullptr);
 }
 
-TEST(FoxgloveViewer, AShapeThatTheTypeDoesNotHaveIsRefused) {
+TEST(FoxgloveViewer, APreviewThatTheTypeDoesNotHaveIsRefused) {
   Bridge bridge;
   Line line;
   Viewer viewer(1, bridge, line, {});
-  for (const char* shape : {R"("points","most":1)", R"("movie","most":1)", R"("points")", R"(7,"most":1)"})
-    viewer.text(std::string(R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1,"shape":)") + shape + "}]}");
+  for (const char* preview : {R"("points","most":1)", R"("movie","most":1)", R"("points")", R"(7,"most":1)"})
+    viewer.text(std::string(R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1,"preview":)") + preview +
+                "}]}");
   EXPECT_EQ(viewer.wish(1), nullptr);
   EXPECT_TRUE(bridge.only.viewers.empty());
 }

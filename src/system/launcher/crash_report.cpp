@@ -16,7 +16,7 @@
 
 #include "cardan/error.hpp"
 #include "src/base/output_file.hpp"
-#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/crash_details.hpp"
 
 namespace cardan::launcher {
 namespace {

@@ -22,7 +22,7 @@
 #include "cardan/log.hpp"
 #include "cardan/publisher.hpp"
 #include "src/system/launcher/child_process.hpp"
-#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/crash_details.hpp"
 #include "src/system/launcher/line_splitter.hpp"
 #include "src/system/launcher/log_rate.hpp"
 #include "src/system/launcher/restart_policy.hpp"

@@ -318,7 +318,7 @@ void Supervisor::ended(std::size_t index, const Ending& ending) {
   const bool crash = !in_order && !slot.killed;
   if (crash) {
     const std::string report = slot.child->report();
-    const CrashWords words = read_crash(report);
+    const CrashDetails words = read_crash(report);
     if (!by_itself && !slot.frozen) cause = text(ending, words);
     if (ending.exit_code != 0 && !slot.failure.empty()) cause += ": " + slot.failure;
     crashed(index, cause,

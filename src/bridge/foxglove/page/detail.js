@@ -128,7 +128,7 @@ export class Detail {
     const { topic } = this;
     this.#end = this.session.subscribe(topic, {
       message: (message) => this.#message(message),
-      shaped: (head, payload, at) => topic === this.topic && this.#shaped(head, payload, at),
+      preview: (head, payload, at) => topic === this.topic && this.#preview(head, payload, at),
       failed: (text) => this.#failed(text),
     });
   }
@@ -205,7 +205,7 @@ export class Detail {
     }
   }
 
-  async #shaped(head, payload, at) {
+  async #preview(head, payload, at) {
     if (this.#isPaused) return;
     this.#came(at);
     if (head.problem !== undefined) {

@@ -39,7 +39,7 @@ class Line {
           say(`${topic}: ${error.message}`);
         }
       },
-      shaped: () => say(`${topic} has no numbers that are drawn.`),
+      preview: () => say(`${topic} has no numbers that are drawn.`),
       failed: say,
     });
   }
@@ -180,7 +180,7 @@ export class Plots {
 
   listTopics() {
     const had = $("plot-topic").value;
-    const topics = [...this.session.channels.values()].filter((c) => !this.session.shapeOf(c.schemaName)).map((c) => c.topic).sort();
+    const topics = [...this.session.channels.values()].filter((c) => !this.session.previewOf(c.schemaName)).map((c) => c.topic).sort();
     this.#options($("plot-topic"), [[LATENCIES, "latencies of all topics"], ...topics.map((t) => [t, t])], had);
     this.#listFields();
   }

@@ -4,11 +4,11 @@
 import { decode, parseSchema } from "./cdr.js";
 import { named } from "./names.js";
 
-const SHAPES = { "sensor_msgs/msg/Image": "picture", "sensor_msgs/msg/PointCloud2": "points" };
+const PREVIEWS = { "sensor_msgs/msg/Image": "picture", "sensor_msgs/msg/PointCloud2": "points" };
 const MESSAGE = 1;
 const TIME = 2;
 const PLAYBACK = 5;
-const SHAPED = 0x80;
+const PREVIEW = 0x80;
 
 /** A message as it came. `value` decodes it, and throws Error for one that does not fit its definition. */
 class Message {
@@ -27,7 +27,7 @@ class Message {
 }
 
 /** `{head, payload}` of what the bridge made of a large message. Throws Error. */
-function shapedParts(bytes) {
+function previewParts(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   return { head, payload: bytes.subarray(4 + length) };
@@ -91,9 +91,9 @@ export class Session {
     return [...this.channels.values()].find((channel) => channel.topic === topic);
   }
 
-  /** Whether the bridge sends this in a shape for the screen. */
-  shapeOf(type) {
-    const kind = SHAPES[type];
+  /** Whether the bridge sends previews of this. */
+  previewOf(type) {
+    const kind = PREVIEWS[type];
     return kind && this.metadata[kind === "picture" ? "cardan.pictures" : "cardan.points"] === "yes" ? kind : null;
   }
 
@@ -101,10 +101,10 @@ export class Session {
   setMost(most) {
     if (most.picture === this.#most.picture && most.points === this.#most.points) return;
     this.#most = most;
-    for (const use of this.#uses.values()) if (use.shape) this.#fit(use);
+    for (const use of this.#uses.values()) if (use.preview) this.#fit(use);
   }
 
-  /** `listener.message(Message)`, or `listener.shaped(head, payload, at)`, which may return a promise: the next one is
+  /** `listener.message(Message)`, or `listener.preview(head, payload, at)`, which may return a promise: the next one is
       asked for when it is fulfilled. `listener.failed(text)`. A listener that needs less says so: `most` (pixels, points)
       and `pace()` (ms from one to the next). Of several on a topic, one without them counts. Returns what ends it. */
   subscribe(topic, listener) {
@@ -122,12 +122,12 @@ export class Session {
 
   /** What the bridge is asked for, as its listeners need it now. */
   #fit(use) {
-    if (use.shape && use.channel && use.most !== this.#mostOf(use)) this.#leave(use);
+    if (use.preview && use.channel && use.most !== this.#mostOf(use)) this.#leave(use);
     this.#enter(use);
   }
   #mostOf(use) {
-    const all = [...use.listeners].map((listener) => listener.most?.[use.shape]);
-    return all.includes(undefined) ? this.#most[use.shape] : Math.max(...all); // the reader's choice counts
+    const all = [...use.listeners].map((listener) => listener.most?.[use.preview]);
+    return all.includes(undefined) ? this.#most[use.preview] : Math.max(...all); // the reader's choice counts
   }
 
   /** A page that is not seen asks for nothing. */
@@ -146,15 +146,15 @@ export class Session {
   #enter(use) {
     const channel = this.channelOf(use.topic);
     if (use.channel || !channel || document.hidden) return;
-    Object.assign(use, { channel, id: ++this.#lastId, shape: this.shapeOf(channel.schemaName), schema: null });
+    Object.assign(use, { channel, id: ++this.#lastId, preview: this.previewOf(channel.schemaName), schema: null });
     this.#byId.set(use.id, use);
     try {
-      if (!use.shape) use.schema = parseSchema(channel.schemaName, channel.schema);
+      if (!use.preview) use.schema = parseSchema(channel.schemaName, channel.schema);
     } catch (error) {
       for (const listener of use.listeners) listener.failed?.(String(error));
     }
-    if (use.shape) use.most = this.#mostOf(use);
-    const wish = use.shape ? { shape: use.shape, most: use.most } : {};
+    if (use.preview) use.most = this.#mostOf(use);
+    const wish = use.preview ? { preview: use.preview, most: use.most } : {};
     this.send({ op: "subscribe", subscriptions: [{ id: use.id, channelId: channel.id, ...wish }] });
   }
 
@@ -185,12 +185,12 @@ export class Session {
     const kind = view.getUint8(0);
     if (kind === TIME) this.on.time(Number(view.getBigUint64(1, true)) / 1e6);
     if (kind === PLAYBACK) this.on.playback(view);
-    if (kind !== MESSAGE && kind !== SHAPED) return;
+    if (kind !== MESSAGE && kind !== PREVIEW) return;
     const use = this.#byId.get(view.getUint32(1, true));
     if (!use) return;
     const at = Number(view.getBigUint64(5, true)) / 1e6;
     const bytes = new Uint8Array(data, 13);
-    if (kind === SHAPED) this.#shaped(use, at, bytes);
+    if (kind === PREVIEW) this.#preview(use, at, bytes);
     else if (use.schema) {
       const message = new Message(use, at, bytes);
       for (const listener of use.listeners) {
@@ -203,14 +203,14 @@ export class Session {
     }
   }
 
-  #shaped(use, at, bytes) {
+  #preview(use, at, bytes) {
     const { id } = use;
     const came = performance.now();
     // The screen sets the pace: the next one is asked for when this one is drawn.
     requestAnimationFrame(async () => {
       try {
-        const { head, payload } = shapedParts(bytes);
-        await Promise.all([...use.listeners].map((listener) => listener.shaped?.(head, payload, at)));
+        const { head, payload } = previewParts(bytes);
+        await Promise.all([...use.listeners].map((listener) => listener.preview?.(head, payload, at)));
       } catch (error) {
         for (const listener of use.listeners) listener.failed?.(String(error));
       }

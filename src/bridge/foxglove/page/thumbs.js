@@ -48,7 +48,7 @@ function drawPoints(canvas, points) {
 }
 
 export class Thumbs {
-  #all = new Map(); // topic → {shape, frame, canvas, words, end}
+  #all = new Map(); // topic → {preview, frame, canvas, words, end}
   #inSight = new Set();
   #isShown = true;
   #watch = new IntersectionObserver((changes) => {
@@ -61,9 +61,9 @@ export class Thumbs {
     this.boxes = boxes;
   }
 
-  add(topic, shape, frame, canvas, words) {
+  add(topic, preview, frame, canvas, words) {
     frame.dataset.of = topic;
-    this.#all.set(topic, { shape, canvas, words, end: null });
+    this.#all.set(topic, { preview, canvas, words, end: null });
     this.#watch.observe(frame);
   }
   clear() {
@@ -86,7 +86,7 @@ export class Thumbs {
         one.end = null;
       } else one.end ??= this.#begin(topic, one);
     }
-    this.boxes.use("cards", [...wanted].some((topic) => this.#all.get(topic).shape === "picture"));
+    this.boxes.use("cards", [...wanted].some((topic) => this.#all.get(topic).preview === "picture"));
   }
   #count() {
     return [...this.#all.values()].filter((one) => one.end).length;
@@ -101,7 +101,7 @@ export class Thumbs {
       most: { picture: SIZES.find((size) => size >= canvas.clientWidth * (window.devicePixelRatio || 1) * 0.8) ?? SIZES.at(-1), points: POINTS },
       pace: () => paceOf(this.#count()),
       failed: say,
-      shaped: async (head, payload) => {
+      preview: async (head, payload) => {
         // A topic that the reader has chosen comes faster, and with more points.
         if (performance.now() - drawn < EACH) return;
         drawn = performance.now();

@@ -97,7 +97,7 @@ export class Topics {
     const words = $("filter").value.toLowerCase();
     const all = [...this.session.channels.values()].filter((c) => c.topic !== RUN_LOG);
     const fits = this.#sorted(all.filter((c) => `${c.topic} ${c.schemaName}`.toLowerCase().includes(words)));
-    const form = JSON.stringify([this.#way, fits.map((c) => [c.topic, c.schemaName, this.session.shapeOf(c.schemaName)])]);
+    const form = JSON.stringify([this.#way, fits.map((c) => [c.topic, c.schemaName, this.session.previewOf(c.schemaName)])]);
     // Items stay as long as they are the same: a click or the focus on it is not lost each second.
     if (form !== this.#form) this.#make(fits);
     this.#form = form;
@@ -133,15 +133,15 @@ export class Topics {
   }
 
   #makeCard({ topic, schemaName }) {
-    const shape = this.session.shapeOf(schemaName);
+    const preview = this.session.previewOf(schemaName);
     const box = element("li", "card");
     const button = this.#makeButton(topic, topic);
     button.title = topic;
     box.append(button, element("span", "type", schemaName.replace("/msg/", "/")));
-    if (shape) {
+    if (preview) {
       const canvas = element("canvas", "thumb");
       canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", `The newest ${shape === "picture" ? "image" : "point cloud"} of ${topic}`);
+      canvas.setAttribute("aria-label", `The newest ${preview === "picture" ? "image" : "point cloud"} of ${topic}`);
       const words = element("span", "thumb-words", "waiting for a message …");
       const frame = element("button", "thumb-box");
       frame.tabIndex = -1; // the name does the same
@@ -149,7 +149,7 @@ export class Topics {
       frame.append(canvas, words);
       frame.onclick = button.onclick;
       box.append(frame);
-      this.thumbs.add(topic, shape, frame, canvas, words);
+      this.thumbs.add(topic, preview, frame, canvas, words);
     }
     const figures = element("dl", "figures");
     const figure = (name, title, isWhole = true) => {
@@ -166,7 +166,7 @@ export class Topics {
     const delay = figure("latency", "from publish to take at the slowest reader: median / 99 % of the last second");
     const from = figure("from", "programs that publish it, and how many read it");
     box.append(figures);
-    (shape ? $("picture-cards") : $("cards")).append(box);
+    (preview ? $("picture-cards") : $("cards")).append(box);
     const set = (to, text) => to.textContent !== text && (to.textContent = text);
     const say = (f) => {
       set(rate, rateText(f.hz));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/crash_details.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ reason: not this one
 === end of crash report ===
 )";
 
-TEST(CrashWords, TheReportSaysWhoWhereAndOnWhichSample) {
-  const CrashWords words = read_crash(kReport);
+TEST(CrashDetails, TheReportSaysWhoWhereAndOnWhichSample) {
+  const CrashDetails words = read_crash(kReport);
   EXPECT_EQ(words.component, "serve");
   EXPECT_EQ(words.callback, "/orders");
   EXPECT_EQ(words.ended_by, "watchdog");
@@ -40,8 +40,8 @@ TEST(CrashWords, TheReportSaysWhoWhereAndOnWhichSample) {
   EXPECT_FALSE(read_crash("component: a\ncallback: b\nsample: sequence many, published at 5 ns\n").sample());
 }
 
-TEST(CrashWords, AWatchdogsEndIsCalledSo) {
-  const CrashWords words = read_crash(kReport);
+TEST(CrashDetails, AWatchdogsEndIsCalledSo) {
+  const CrashDetails words = read_crash(kReport);
   EXPECT_EQ(text({.signal = SIGABRT}, words), "was ended by its watchdog: " + words.reason);
   EXPECT_NE(remedy({.signal = SIGABRT}, words).find("watchdog_ms"), std::string::npos);
   EXPECT_EQ(text({.signal = SIGSEGV}, words), "died by signal 11 (Segmentation fault)")
@@ -52,7 +52,7 @@ TEST(CrashWords, AWatchdogsEndIsCalledSo) {
             "died by signal 11 (Segmentation fault) in the constructor of component 'a'");
 }
 
-TEST(CrashWords, StacksNameFunctionsAsPeopleDo) {
+TEST(CrashDetails, StacksNameFunctionsAsPeopleDo) {
   const std::string text = demangled(kReport);
   EXPECT_NE(text.find("libcomponents.so(cardan::detail::Port::invoke()+0x1a)[0x7f0012345678]"), std::string::npos)
       << text;
@@ -63,7 +63,7 @@ TEST(CrashWords, StacksNameFunctionsAsPeopleDo) {
   EXPECT_EQ(demangled("(_Znonsense+0x1)"), "(_Znonsense+0x1)");
 }
 
-TEST(CrashWords, ANameThatWouldBecomeHugeStaysAsItIs) {
+TEST(CrashDetails, ANameThatWouldBecomeHugeStaysAsItIs) {
   // Each pair is of the one before: 40 of them would be a name of 2⁴⁰ letters.
   std::string bomb = "_Z1fSt4pairIiiE";
   for (int i = 0; i < 40; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/system/launcher/crash_words.hpp"
+#include "src/system/launcher/crash_details.hpp"
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -57,13 +57,13 @@ std::string demangled_name(const std::string& mangled) {
 
 }  // namespace
 
-std::optional<PoisonSample> CrashWords::sample() const {
+std::optional<PoisonSample> CrashDetails::sample() const {
   if (component.empty() || callback.empty() || sequence == 0) return {};
   return PoisonSample{component, callback, sequence, publish_ns};
 }
 
-CrashWords read_crash(std::string_view report) {
-  CrashWords words;
+CrashDetails read_crash(std::string_view report) {
+  CrashDetails words;
   report = report.substr(0, kHead);
   while (!report.empty()) {
     std::string_view line = report.substr(0, report.find('\n'));
@@ -80,7 +80,7 @@ CrashWords read_crash(std::string_view report) {
     } else if (skip(line, "reason: ")) {
       words.reason = line;
     } else if (skip(line, "sample: sequence ")) {
-      CrashWords read;
+      CrashDetails read;
       if (number_at(line, read.sequence) && skip(line, ", published at ") && number_at(line, read.publish_ns)) {
         words.sequence = read.sequence;
         words.publish_ns = read.publish_ns;
@@ -90,7 +90,7 @@ CrashWords read_crash(std::string_view report) {
   return words;
 }
 
-std::string text(const Ending& ending, const CrashWords& words) {
+std::string text(const Ending& ending, const CrashDetails& words) {
   if (ending.signal != 0 && !words.step.empty())
     return fmt::format("{} in the {} of component '{}'", text(ending), words.step, words.component);
   if (ending.signal != SIGABRT || words.reason.empty()) return text(ending);
@@ -99,7 +99,7 @@ std::string text(const Ending& ending, const CrashWords& words) {
   return text(ending);
 }
 
-std::string remedy(const Ending& ending, const CrashWords& words) {
+std::string remedy(const Ending& ending, const CrashDetails& words) {
   if (ending.signal == SIGABRT && words.ended_by == "watchdog")
     return "the report has the stack of the callback; raise watchdog_ms if it may run that long";
   return remedy(ending);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/bridge/dds/agenda.hpp"
+#include "src/bridge/dds/ready_queue.hpp"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
@@ -18,20 +18,20 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-Agenda::Agenda() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+ReadyQueue::ReadyQueue() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_)
     throw Error(ErrorCode::Limit, fmt::format("cannot make an epoll: {}", std::strerror(errno)),
                 "raise ulimit -n of the bridge");
 }
 
-bool Agenda::watch(Id id, int fd) noexcept {
+bool ReadyQueue::watch(Id id, int fd) noexcept {
   // Once: a topic that may not send yet is not asked again and again.
   epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = static_cast<std::uint64_t>(id)}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return true;
   return errno == ENOENT && ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void Agenda::at(Id id, std::int64_t ns) {
+void ReadyQueue::at(Id id, std::int64_t ns) {
   if (const auto known = times_.find(id); known != times_.end()) {
     if (known->second == ns) return;
     by_time_.erase({known->second, id});
@@ -42,12 +42,12 @@ void Agenda::at(Id id, std::int64_t ns) {
   times_.emplace(id, ns);
 }
 
-void Agenda::forget(Id id) {
+void ReadyQueue::forget(Id id) {
   now_.erase(id);
   at(id, kNever);
 }
 
-std::vector<Agenda::Id> Agenda::take(std::int64_t now) {
+std::vector<ReadyQueue::Id> ReadyQueue::take(std::int64_t now) {
   std::array<epoll_event, kReadableAtOnce> readable;
   const int count = ::epoll_wait(epoll_.get(), readable.data(), static_cast<int>(readable.size()), 0);
   for (int i = 0; i < count; ++i) now_.insert(static_cast<Id>(readable[static_cast<std::size_t>(i)].data.u64));
@@ -61,6 +61,6 @@ std::vector<Agenda::Id> Agenda::take(std::int64_t now) {
   return all;
 }
 
-std::int64_t Agenda::next_ns() const noexcept { return by_time_.empty() ? kNever : by_time_.begin()->first; }
+std::int64_t ReadyQueue::next_ns() const noexcept { return by_time_.empty() ? kNever : by_time_.begin()->first; }
 
 }  // namespace cardan::bridge::dds

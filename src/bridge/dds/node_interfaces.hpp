@@ -20,10 +20,10 @@ namespace cardan::bridge::dds {
 /// the bridge node's own, their statistics on /diagnostics, and the log of `cardan run` on /rosout. Each can be
 /// switched off in the rules. Thread safety: one thread. No function blocks but the destructor, for at most some
 /// seconds.
-class RosHabits {
+class NodeInterfaces {
  public:
   /// Throws Error (System).
-  RosHabits(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell);
+  NodeInterfaces(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell);
 
   /// Takes requests, and sends what has been found out since.
   void carry();

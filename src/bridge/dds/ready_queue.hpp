@@ -15,12 +15,12 @@ namespace cardan::bridge::dds {
 /// Which of many topics have something to do: because somebody says so, their descriptor is readable, or their time has
 /// come. It costs as much as there are topics with something to do, however many others there are.
 /// Thread safety: one thread. No function blocks.
-class Agenda {
+class ReadyQueue {
  public:
   using Id = std::int32_t;  ///< above 0
 
   /// Throws Error (Limit).
-  Agenda();
+  ReadyQueue();
 
   /// It has something to do now.
   void add(Id id) { now_.insert(id); }
@@ -32,7 +32,7 @@ class Agenda {
   /// It is gone. A descriptor that is still open may report it once more.
   void forget(Id id);
 
-  /// Those that have something to do, each once; they are no longer on the agenda.
+  /// Those that have something to do, each once; they are no longer ready.
   [[nodiscard]] std::vector<Id> take(std::int64_t now);
   /// Readable when a watched descriptor is.
   [[nodiscard]] int fd() const noexcept { return epoll_.get(); }

@@ -15,7 +15,7 @@
 
 namespace cardan::launcher {
 
-struct CrashWords {
+struct CrashDetails {
   std::string component{}, callback{};  ///< "": the thread was in no callback
   std::string step{};                   ///< "constructor", "on_start", …: what the component did instead
   std::string ended_by{};               ///< "watchdog", "rule"; "": it was a signal
@@ -26,11 +26,11 @@ struct CrashWords {
 };
 
 /// Looks at the first 4 KiB. Any thread; does not block.
-[[nodiscard]] CrashWords read_crash(std::string_view report);
+[[nodiscard]] CrashDetails read_crash(std::string_view report);
 
 /// How it ended, in words: as text(ending), or "was ended by its watchdog: …". What to do about it: as remedy().
-[[nodiscard]] std::string text(const Ending& ending, const CrashWords& words);
-[[nodiscard]] std::string remedy(const Ending& ending, const CrashWords& words);
+[[nodiscard]] std::string text(const Ending& ending, const CrashDetails& words);
+[[nodiscard]] std::string remedy(const Ending& ending, const CrashDetails& words);
 
 /// A report whose stack names C++ functions as people write them: the "(_Z…+0x1)" of at most 64 lines. A name that is
 /// too long, or that could become much longer, stays as it is. Any thread; does not block.

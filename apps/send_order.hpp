@@ -11,7 +11,7 @@ namespace cardan::apps {
 
 /// Gives an order to all that listen on the topic in the domain. False: nobody listens. Blocks for up to a second.
 template <class T>
-[[nodiscard]] bool tell(const Topic<T>& topic, const std::string& domain, const T& order) {
+[[nodiscard]] bool send_order(const Topic<T>& topic, const std::string& domain, const T& order) {
   using namespace std::chrono_literals;
   Publisher<T> out(topic, {.domain = domain});
   const auto until = std::chrono::steady_clock::now() + 1s;

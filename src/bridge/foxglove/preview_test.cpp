@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and points of messages whose publisher may be hostile: what does not fit costs a word.
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,24 +63,24 @@ Answer read(const std::vector<std::byte>& all) {
           .bytes = {all.begin() + static_cast<std::ptrdiff_t>(sizeof(length) + length), all.end()}};
 }
 
-Answer shape_image(const TestImage& image, std::uint32_t most = 320, bool apart = true) {
+Answer preview_image(const TestImage& image, std::uint32_t most = 320, bool apart = true) {
   std::vector<std::byte> bytes;
-  return read(shaped(frame_of(image, apart, bytes), {Shape::Kind::Picture, most}));
+  return read(preview_of(frame_of(image, apart, bytes), {Preview::Kind::Picture, most}));
 }
 
-TEST(FoxgloveShape, AWishBecomesOneOfFewSizes) {
-  EXPECT_EQ(shape_named("picture", 0)->most, 320U);
-  EXPECT_EQ(shape_named("picture", 961)->most, 1280U);
-  EXPECT_EQ(shape_named("picture", UINT32_MAX)->most, 1920U);
-  EXPECT_EQ(shape_named("points", UINT32_MAX)->most, 100'000U);
-  EXPECT_FALSE(shape_named("movie", 1));
+TEST(FoxglovePreview, AWishBecomesOneOfFewSizes) {
+  EXPECT_EQ(preview_named("picture", 0)->most, 320U);
+  EXPECT_EQ(preview_named("picture", 961)->most, 1280U);
+  EXPECT_EQ(preview_named("picture", UINT32_MAX)->most, 1920U);
+  EXPECT_EQ(preview_named("points", UINT32_MAX)->most, 100'000U);
+  EXPECT_FALSE(preview_named("movie", 1));
 }
 
-TEST(FoxgloveShape, AnImageBecomesAJpegWithItsFields) {
+TEST(FoxglovePreview, AnImageBecomesAJpegWithItsFields) {
   if (!makes_pictures()) GTEST_SKIP() << "no libjpeg";
   TestImage image{.height = 480, .width = 640, .step = 1920, .data = std::vector<std::uint8_t>(480 * 1920, 90)};
   for (const bool apart : {true, false}) {
-    const Answer answer = shape_image(image, 320, apart);
+    const Answer answer = preview_image(image, 320, apart);
     EXPECT_EQ(answer.head["shown"], json({{"width", 320}, {"height", 240}}));
     EXPECT_EQ(answer.head["encoding"], "bgr8");
     EXPECT_EQ(answer.head["width"], 640);
@@ -92,7 +92,7 @@ TEST(FoxgloveShape, AnImageBecomesAJpegWithItsFields) {
   }
 }
 
-TEST(FoxgloveShape, ColoursGoWhereTheyBelong) {
+TEST(FoxglovePreview, ColoursGoWhereTheyBelong) {
   std::string why;
   const auto pixel = [&](const char* encoding, std::uint32_t step, std::vector<std::uint8_t> row) {
     std::vector<std::uint8_t> data;
@@ -120,9 +120,9 @@ TEST(FoxgloveShape, ColoursGoWhereTheyBelong) {
   EXPECT_EQ(picture->pixels, (Bytes{200, 100, 50}));
 }
 
-TEST(FoxgloveShape, AHostileImageCostsAWord) {
+TEST(FoxglovePreview, AHostileImageCostsAWord) {
   const auto refused = [&](const TestImage& image) {
-    const Answer answer = shape_image(image);
+    const Answer answer = preview_image(image);
     EXPECT_TRUE(answer.head.contains("problem")) << answer.head;
     EXPECT_TRUE(answer.bytes.empty());
   };
@@ -143,11 +143,11 @@ TEST(FoxgloveShape, AHostileImageCostsAWord) {
   refused({.width = 1, .encoding = "bayer_rggb8", .data = bytes});
   refused({.height = 1, .encoding = "bayer_rggb8", .data = bytes});
   const OutgoingFrame nothing;
-  EXPECT_TRUE(read(shaped(nothing, {Shape::Kind::Picture, 320})).head.contains("problem"));
-  EXPECT_TRUE(read(shaped(nothing, {Shape::Kind::Points, 320})).head.contains("problem"));
+  EXPECT_TRUE(read(preview_of(nothing, {Preview::Kind::Picture, 320})).head.contains("problem"));
+  EXPECT_TRUE(read(preview_of(nothing, {Preview::Kind::Points, 320})).head.contains("problem"));
 }
 
-TEST(FoxgloveShape, LongThinImagesStaySmall) {
+TEST(FoxglovePreview, LongThinImagesStaySmall) {
   std::string why;
   const std::vector<std::uint8_t> line(1 << 20, 1);
   const ImageView tall{
@@ -158,14 +158,14 @@ TEST(FoxgloveShape, LongThinImagesStaySmall) {
   EXPECT_LE(picture->height, 320U);
 }
 
-TEST(FoxgloveShape, RandomHeadersReadNothingBeyondTheMessage) {
+TEST(FoxglovePreview, RandomHeadersReadNothingBeyondTheMessage) {
   std::mt19937 random(1);
   const char* const encodings[] = {"bgr8", "mono16", "32FC1", "bayer_grbg8", "yuv422", "rgba8", "x"};
   for (int i = 0; i < 3'000; ++i) {
     const auto size = [&] { return static_cast<std::uint32_t>(random() % 4 == 0 ? random() : random() % 40); };
     TestImage image{.height = size(), .width = size(), .encoding = encodings[random() % 7], .step = size()};
     image.data.resize(random() % 3'000);
-    const Answer answer = shape_image(image, 320, random() % 2 == 0);
+    const Answer answer = preview_image(image, 320, random() % 2 == 0);
     EXPECT_TRUE(answer.head.is_object());
   }
 }
@@ -179,7 +179,7 @@ struct TestCloud {
   std::vector<float> data{};
 };
 
-Answer shape_cloud(const TestCloud& cloud, std::uint32_t most = 5'000) {
+Answer preview_cloud(const TestCloud& cloud, std::uint32_t most = 5'000) {
   OutgoingFrame frame;
   std::vector<std::byte> suffix;
   CdrWriter out(frame.cdr.prefix, suffix, nullptr);
@@ -204,7 +204,7 @@ Answer shape_cloud(const TestCloud& cloud, std::uint32_t most = 5'000) {
   out.number(cloud.row_step);
   out.count(cloud.data.size() * 4);
   frame.cdr.payload = std::as_bytes(std::span(cloud.data));
-  return read(shaped(frame, {Shape::Kind::Points, most}));
+  return read(preview_of(frame, {Preview::Kind::Points, most}));
 }
 
 std::vector<float> floats(const std::vector<std::byte>& bytes) {
@@ -213,20 +213,20 @@ std::vector<float> floats(const std::vector<std::byte>& bytes) {
   return all;
 }
 
-TEST(FoxgloveShape, ACloudBecomesPoints) {
+TEST(FoxglovePreview, ACloudBecomesPoints) {
   const float none = std::numeric_limits<float>::quiet_NaN();
-  const Answer answer = shape_cloud({.data = {1, 2, 3, 4, none, 0, 0, 0, 5, 6, 7, 8}});
+  const Answer answer = preview_cloud({.data = {1, 2, 3, 4, none, 0, 0, 0, 5, 6, 7, 8}});
   EXPECT_EQ(floats(answer.bytes), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(answer.head["shown"], json({{"points", 2}, {"colour", "intensity"}}));
   std::vector<float> many(std::size_t{4} * 50'001);
   for (std::size_t i = 0; i < many.size() / 4; ++i) many[4 * i] = static_cast<float>(i);
-  const Answer fewer = shape_cloud({.width = 50'001, .row_step = 50'001 * 16, .data = many});
+  const Answer fewer = preview_cloud({.width = 50'001, .row_step = 50'001 * 16, .data = many});
   EXPECT_LE(fewer.head["shown"]["points"], 5'000);
   EXPECT_GT(fewer.head["shown"]["points"], 4'000);
   EXPECT_EQ(floats(fewer.bytes)[4], 11.0F) << "every eleventh";
 }
 
-TEST(FoxgloveShape, AHostileCloudCostsAWord) {
+TEST(FoxglovePreview, AHostileCloudCostsAWord) {
   const std::vector<float> data(12, 1);
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
   for (const TestCloud& cloud :
@@ -237,11 +237,11 @@ TEST(FoxgloveShape, AHostileCloudCostsAWord) {
         TestCloud{.z_offset = kMost, .data = data}, TestCloud{.z_type = 9, .data = data},
         TestCloud{.z_type = 0, .data = data}, TestCloud{.width = 4, .row_step = 64, .data = data},
         TestCloud{.point_step = 8, .row_step = 24, .data = data}}) {
-    const Answer answer = shape_cloud(cloud);
+    const Answer answer = preview_cloud(cloud);
     EXPECT_TRUE(answer.head.contains("problem")) << answer.head;
     EXPECT_TRUE(answer.bytes.empty());
   }
-  EXPECT_EQ(shape_cloud({.height = 0, .data = data}).head["shown"]["points"], 0);
+  EXPECT_EQ(preview_cloud({.height = 0, .data = data}).head["shown"]["points"], 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/bridge/foxglove/shaper.hpp"
+#include "src/bridge/foxglove/preview_maker.hpp"
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -18,17 +18,17 @@ namespace {
 constexpr int kNice = 10;
 constexpr auto kLongestRest = std::chrono::milliseconds(100);  ///< after a message that took very long, pages continue
 
-Shaper::Made make_shapes(const Shaper::Job& job) {
-  Shaper::Made made{.channel = job.channel, .number = job.number};
-  for (const Shape& shape : job.shapes) {
+PreviewMaker::Made make_previews(const PreviewMaker::Job& job) {
+  PreviewMaker::Made made{.channel = job.channel, .number = job.number};
+  for (const Preview& preview : job.previews) {
     try {
       auto frame = std::make_shared<OutgoingFrame>();
       frame->publish_ns = job.frame->publish_ns;
       frame->steady_ns = job.frame->steady_ns;
       frame->source_ns = job.frame->source_ns;
       frame->sequence = job.frame->sequence;
-      frame->cdr.prefix = shaped(*job.frame, shape);
-      made.shapes.emplace_back(shape, std::move(frame));
+      frame->cdr.prefix = preview_of(*job.frame, preview);
+      made.previews.emplace_back(preview, std::move(frame));
     } catch (const std::bad_alloc&) {  // nobody gets this one; the next may fit
     }
   }
@@ -37,12 +37,12 @@ Shaper::Made make_shapes(const Shaper::Job& job) {
 
 }  // namespace
 
-Shaper::Shaper() : ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+PreviewMaker::PreviewMaker() : ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!ready_) throw Error(ErrorCode::Limit, "cannot make an eventfd", "raise ulimit -n of the bridge");
   thread_ = std::thread([this] { run(); });
 }
 
-Shaper::~Shaper() {
+PreviewMaker::~PreviewMaker() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -51,7 +51,7 @@ Shaper::~Shaper() {
   thread_.join();
 }
 
-void Shaper::start(Job job) {
+void PreviewMaker::start(Job job) {
   {
     const std::lock_guard lock(mutex_);
     made_.reserve(made_.size() + under_way_ + 1);  // so that the thread needs no memory to say that it is done
@@ -61,7 +61,7 @@ void Shaper::start(Job job) {
   changed_.notify_all();
 }
 
-std::vector<Shaper::Made> Shaper::results() {
+std::vector<PreviewMaker::Made> PreviewMaker::results() {
   std::uint64_t ignored = 0;
   (void)!::read(ready_.get(), &ignored, sizeof(ignored));
   const std::lock_guard lock(mutex_);
@@ -70,13 +70,13 @@ std::vector<Shaper::Made> Shaper::results() {
   return std::exchange(made_, std::move(room));
 }
 
-void Shaper::rest(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time) {
+void PreviewMaker::rest(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + std::min<std::chrono::nanoseconds>(time, kLongestRest);
   while (!stop_ && changed_.wait_until(lock, end) != std::cv_status::timeout) {
   }
 }
 
-void Shaper::run() {
+void PreviewMaker::run() {
   // Of this thread alone, on Linux. Pictures come later when the computer is busy, and nothing else does.
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, kNice));
   std::unique_lock lock(mutex_);
@@ -91,7 +91,7 @@ void Shaper::run() {
       const Job job = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
-      made = make_shapes(job);
+      made = make_previews(job);
     }  // the slot is free before anybody hears of it
     const std::chrono::nanoseconds took(steady_now() - begin);
     lock.lock();

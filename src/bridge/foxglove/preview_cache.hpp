@@ -6,16 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 
 namespace cardan::bridge::foxglove {
 
-/// The newest message of a channel, and what was made of it for pages. Each shape of a message is made once, however
+/// The newest message of a channel, and what was made of it for pages. Each preview of a message is made once, however
 /// often and from however many pages it is asked for.
 /// Thread safety: none. No function blocks.
-class ShapeShelf {
+class PreviewCache {
  public:
-  /// A newer message. The same one again, as a latched one may come, keeps its number and its shapes.
+  /// A newer message. The same one again, as a latched one may come, keeps its number and its previews.
   void offer(const FramePtr& frame) {
     newest_ = frame;
     if (last_.lock() == frame) return;
@@ -23,7 +23,7 @@ class ShapeShelf {
     ++number_;
     made_.clear();
   }
-  /// Nobody wants a shape: lets go of the message, and so of the publisher's slot.
+  /// Nobody wants a preview: lets go of the message, and so of the publisher's slot.
   void let_go() noexcept { newest_.reset(); }
   /// Nothing is known of the topic any longer.
   void clear() noexcept {
@@ -36,14 +36,14 @@ class ShapeShelf {
   /// Of the newest message, from 1; 0: no message yet.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  /// The shapes that were made of a message. Those of older ones are not kept.
-  void keep(std::uint64_t number, const Shape& shape, FramePtr made) {
-    if (number == number_ && find(shape) == nullptr) made_.emplace_back(shape, std::move(made));
+  /// The previews that were made of a message. Those of older ones are not kept.
+  void keep(std::uint64_t number, const Preview& preview, FramePtr made) {
+    if (number == number_ && find(preview) == nullptr) made_.emplace_back(preview, std::move(made));
   }
-  /// The shape of the newest message; null: it is not made yet.
-  [[nodiscard]] FramePtr find(const Shape& shape) const noexcept {
+  /// The preview of the newest message; null: it is not made yet.
+  [[nodiscard]] FramePtr find(const Preview& preview) const noexcept {
     for (const auto& [one, frame] : made_)
-      if (one == shape) return frame;
+      if (one == preview) return frame;
     return nullptr;
   }
 
@@ -51,7 +51,7 @@ class ShapeShelf {
   FramePtr newest_;
   std::weak_ptr<const OutgoingFrame> last_;
   std::uint64_t number_ = 0;
-  std::vector<std::pair<Shape, FramePtr>> made_;  ///< as many as there are sizes; they hold no slot
+  std::vector<std::pair<Preview, FramePtr>> made_;  ///< as many as there are sizes; they hold no slot
 };
 
 }  // namespace cardan::bridge::foxglove

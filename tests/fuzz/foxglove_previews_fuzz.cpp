@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images and point clouds of a hostile publisher, on their way to a page. Must hold: a word or a picture, no larger
-// than the shape says, whatever sizes the message claims.
+// than the preview says, whatever sizes the message claims.
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "cardan/cdr_writer.hpp"
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-namespace cardan::fuzz::foxglove_shapes_target {
+namespace cardan::fuzz::foxglove_previews_target {
 namespace {
 
 using bridge::OutgoingFrame;
-using bridge::foxglove::Shape;
+using bridge::foxglove::Preview;
 
 constexpr std::size_t kMostPayload = std::size_t{4} << 20;
 
@@ -28,15 +28,15 @@ void run(std::string_view input) {
   Input parts(input);
   const std::uint8_t how = parts.byte();
   const std::size_t size = parts.number(3) % kMostPayload;
-  const auto shape = bridge::foxglove::shape_named((how & 1U) != 0 ? "picture" : "points", how * 50U);
-  require(shape.has_value(), "a shape that there is not");
+  const auto preview = bridge::foxglove::preview_named((how & 1U) != 0 ? "picture" : "points", how * 50U);
+  require(preview.has_value(), "a preview that there is not");
   OutgoingFrame frame;
   const auto bytes = std::as_bytes(std::span(parts.rest()));
   frame.cdr.prefix.assign(bytes.begin(), bytes.end());
   frame.cdr.payload = std::span(payload).first(size);
-  const std::vector<std::byte> made = shaped(frame, *shape);
+  const std::vector<std::byte> made = preview_of(frame, *preview);
   std::uint32_t length = 0;
-  require(made.size() >= sizeof(length), "a shape without its length");
+  require(made.size() >= sizeof(length), "a preview without its length");
   std::memcpy(&length, made.data(), sizeof(length));
   require(length <= made.size() - sizeof(length) && length < 64 * 1024, "a head that is too long");
   const auto* const text = reinterpret_cast<const char*>(made.data()) + sizeof(length);
@@ -44,13 +44,13 @@ void run(std::string_view input) {
   require(head.is_object() && head.contains("problem") != head.contains("shown"), "a head that is neither");
   const std::size_t rest = made.size() - sizeof(length) - length;
   if (head.contains("problem")) return require(rest == 0, "bytes of a problem");
-  if (shape->kind == Shape::Kind::Points)
-    return require(rest == head["shown"]["points"].get<std::size_t>() * 16 && rest <= std::size_t{shape->most} * 16,
+  if (preview->kind == Preview::Kind::Points)
+    return require(rest == head["shown"]["points"].get<std::size_t>() * 16 && rest <= std::size_t{preview->most} * 16,
                    "more points than were asked for");
   const auto& shown = head["shown"];
-  require(shown["width"].get<std::uint32_t>() <= shape->most && shown["height"].get<std::uint32_t>() <= shape->most,
+  require(shown["width"].get<std::uint32_t>() <= preview->most && shown["height"].get<std::uint32_t>() <= preview->most,
           "a larger picture than was asked for");
-  require(rest > 4 && rest <= std::size_t{shape->most} * shape->most * 3 + 4096, "a picture of a strange size");
+  require(rest > 4 && rest <= std::size_t{preview->most} * preview->most * 3 + 4096, "a picture of a strange size");
 }
 
 std::string start(char how, std::size_t payload) {
@@ -112,5 +112,5 @@ std::vector<std::string> seeds() {
 }
 
 }  // namespace
-CARDAN_FUZZ_TARGET(foxglove_shapes, run, seeds)
-}  // namespace cardan::fuzz::foxglove_shapes_target
+CARDAN_FUZZ_TARGET(foxglove_previews, run, seeds)
+}  // namespace cardan::fuzz::foxglove_previews_target

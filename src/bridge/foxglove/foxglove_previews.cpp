@@ -10,27 +10,27 @@
 
 namespace cardan::bridge::foxglove {
 
-void FoxgloveBridge::forget_unwanted_shapes(Channel& channel) {
+void FoxgloveBridge::forget_unwanted_previews(Channel& channel) {
   if (std::none_of(channel.viewers.begin(), channel.viewers.end(),
                    [&](Viewer* viewer) { return viewer->wish(channel.info.id) != nullptr; }))
-    channel.shapes.let_go();
+    channel.previews.let_go();
 }
 
-void FoxgloveBridge::offer_for_shapes(Channel& channel, const FramePtr& frame) {
+void FoxgloveBridge::offer_for_previews(Channel& channel, const FramePtr& frame) {
   bool wanted = false, all_had_it = true;
   for (Viewer* const viewer : channel.viewers)
     if (const Viewer::Wish* const wish = viewer->wish(channel.info.id)) {
       wanted = true;
-      all_had_it = all_had_it && wish->given == channel.shapes.number();
+      all_had_it = all_had_it && wish->given == channel.previews.number();
     }
   if (!wanted) return;
   // Pages set the pace: what comes faster is left out before it is touched.
-  if (channel.shapes.newest() && channel.shapes.newest() != frame && !all_had_it) channel.out.thinned();
-  channel.shapes.offer(frame);
-  make_shapes(channel);
+  if (channel.previews.newest() && channel.previews.newest() != frame && !all_had_it) channel.out.thinned();
+  channel.previews.offer(frame);
+  make_previews(channel);
 }
 
-void FoxgloveBridge::give_shape(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made) {
+void FoxgloveBridge::give_preview(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made) {
   Viewer::Wish& wish = *viewer.wish(channel.info.id);
   wish.ready = false;
   wish.given = number;
@@ -38,42 +38,42 @@ void FoxgloveBridge::give_shape(Viewer& viewer, Channel& channel, std::uint64_t 
   viewer.flush();
 }
 
-void FoxgloveBridge::make_shapes(Channel& channel) {
-  const ShapeShelf& shelf = channel.shapes;
-  Shaper::Job job{.channel = channel.info.id, .number = shelf.number(), .frame = shelf.newest()};
+void FoxgloveBridge::make_previews(Channel& channel) {
+  const PreviewCache& cache = channel.previews;
+  PreviewMaker::Job job{.channel = channel.info.id, .number = cache.number(), .frame = cache.newest()};
   for (Viewer* const viewer : channel.viewers) {
     const Viewer::Wish* const wish = viewer->wish(channel.info.id);
     if (wish == nullptr || !wish->ready || wish->given >= job.number) continue;
-    if (const FramePtr made = shelf.find(wish->shape))
-      give_shape(*viewer, channel, job.number, made);
-    else if (std::find(job.shapes.begin(), job.shapes.end(), wish->shape) == job.shapes.end())
-      job.shapes.push_back(wish->shape);
+    if (const FramePtr made = cache.find(wish->preview))
+      give_preview(*viewer, channel, job.number, made);
+    else if (std::find(job.previews.begin(), job.previews.end(), wish->preview) == job.previews.end())
+      job.previews.push_back(wish->preview);
   }
-  if (channel.making || !job.frame || job.shapes.empty()) return;
-  shaper_->start(std::move(job));
+  if (channel.making || !job.frame || job.previews.empty()) return;
+  preview_maker_->start(std::move(job));
   channel.making = true;
 }
 
-void FoxgloveBridge::look_at_shapes() {
-  const std::vector<Shaper::Made> all = shaper_->results();
-  for (const Shaper::Made& made : all)
+void FoxgloveBridge::look_at_previews() {
+  const std::vector<PreviewMaker::Made> all = preview_maker_->results();
+  for (const PreviewMaker::Made& made : all)
     if (Channel* const there = channel(made.channel)) there->making = false;
-  for (const Shaper::Made& made : all) {
+  for (const PreviewMaker::Made& made : all) {
     Channel* const there = channel(made.channel);
     if (there == nullptr) continue;
-    for (const auto& [shape, frame] : made.shapes) there->shapes.keep(made.number, shape, frame);
+    for (const auto& [preview, frame] : made.previews) there->previews.keep(made.number, preview, frame);
     for (Viewer* const viewer : there->viewers) {
       const Viewer::Wish* const wish = viewer->wish(made.channel);
       if (wish == nullptr || !wish->ready || wish->given >= made.number) continue;
-      for (const auto& [shape, frame] : made.shapes) {
-        if (shape != wish->shape) continue;
-        give_shape(*viewer, *there, made.number, frame);
+      for (const auto& [preview, frame] : made.previews) {
+        if (preview != wish->preview) continue;
+        give_preview(*viewer, *there, made.number, frame);
         break;
       }
     }
-    if (!made.shapes.empty()) make_shapes(*there);  // none: there was no memory for it, and the next one may fit
+    if (!made.previews.empty()) make_previews(*there);  // none: there was no memory for it, and the next one may fit
   }
-  shapes_watch_->arm();
+  previews_watch_->arm();
 }
 
 }  // namespace cardan::bridge::foxglove

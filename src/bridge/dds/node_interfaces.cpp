@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/bridge/dds/ros_habits.hpp"
+#include "src/bridge/dds/node_interfaces.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ std::string node_path(const DdsRules& rules) {
 
 }  // namespace
 
-RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
+NodeInterfaces::NodeInterfaces(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
     : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)) {
   const auto qos = [](const char* type_hash, std::uint32_t depth) {
     return EndpointQos{.reliable = true, .transient_local = false, .depth = depth, .type_hash = type_hash};
@@ -64,7 +64,7 @@ RosHabits::RosHabits(const Participant& participant, const Rules& rules, std::sh
   }
 }
 
-bool RosHabits::carry_log() {
+bool NodeInterfaces::carry_log() {
   if (!log_) return false;
   while (log_->event()) {  // of no use here; fd() stays readable until they are taken
   }
@@ -90,7 +90,7 @@ bool RosHabits::carry_log() {
   return true;
 }
 
-void RosHabits::carry() {
+void NodeInterfaces::carry() {
   if (rosout_) rosout_report_.receivers = rosout_->readers();
   for (std::size_t place = 0; place < services_.size(); ++place) take_requests(place);
   if (diagnostics_) {
@@ -108,7 +108,7 @@ void RosHabits::carry() {
   }
 }
 
-void RosHabits::take_requests(std::size_t place) {
+void NodeInterfaces::take_requests(std::size_t place) {
   Service& service = services_[place];
   for (const Received& one : service.requests.take(kRequestDepth)) {
     if (one.bytes().empty()) continue;
@@ -125,7 +125,7 @@ void RosHabits::take_requests(std::size_t place) {
   service.report.counts.refused += service.requests.take_refused();
 }
 
-void RosHabits::send(ComponentAsker::Result result, TopicReport& report) {
+void NodeInterfaces::send(ComponentAsker::Result result, TopicReport& report) {
   const std::size_t bytes = result.message.size();
   if (result.lost) {
     ++report.counts.lost;
@@ -146,13 +146,13 @@ void RosHabits::send(ComponentAsker::Result result, TopicReport& report) {
   report.counts.copied += bytes;
 }
 
-std::vector<Guid> RosHabits::readers() const {
+std::vector<Guid> NodeInterfaces::readers() const {
   std::vector<Guid> all;
   for (const Service& service : services_) all.push_back(service.requests.guid());
   return all;
 }
 
-std::vector<Guid> RosHabits::writers() const {
+std::vector<Guid> NodeInterfaces::writers() const {
   std::vector<Guid> all;
   for (const Service& service : services_) all.push_back(service.replies.guid());
   if (diagnostics_) all.push_back(diagnostics_->guid());
@@ -160,14 +160,14 @@ std::vector<Guid> RosHabits::writers() const {
   return all;
 }
 
-std::vector<std::string> RosHabits::notes() const {
+std::vector<std::string> NodeInterfaces::notes() const {
   std::vector<std::string> all;
   for (const Service& service : services_)
     if (!service.report.note.empty()) all.push_back(service.report.topic + ": " + service.report.note);
   return all;
 }
 
-std::vector<TopicReport> RosHabits::reports() const {
+std::vector<TopicReport> NodeInterfaces::reports() const {
   std::vector<TopicReport> all;
   const auto add = [&](const TopicReport& report) {
     if (report.counts.carried + report.counts.lost + report.counts.refused != 0) all.push_back(report);

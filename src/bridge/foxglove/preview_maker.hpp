@@ -11,34 +11,34 @@
 #include <vector>
 
 #include "cardan/detail/fd.hpp"
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 
 namespace cardan::bridge::foxglove {
 
-/// Makes shapes of messages on a thread of its own, one message at a time, so that no other client waits meanwhile. It
-/// gives way to others, and rests as long as it has worked: whatever clients ask for, it uses half of a processor.
+/// Makes previews of messages on a thread of its own, one message at a time, so that no other client waits meanwhile.
+/// It gives way to others, and rests as long as it has worked: whatever clients ask for, it uses half of a processor.
 /// Thread safety: all functions on one thread. None blocks but the destructor, which waits for the message in work.
-class Shaper {
+class PreviewMaker {
  public:
   /// Throws Error (Limit): no descriptor is left.
-  Shaper();
-  Shaper(const Shaper&) = delete;
-  Shaper& operator=(const Shaper&) = delete;
-  ~Shaper();
+  PreviewMaker();
+  PreviewMaker(const PreviewMaker&) = delete;
+  PreviewMaker& operator=(const PreviewMaker&) = delete;
+  ~PreviewMaker();
 
   /// A message of a channel. The caller has at most one of each channel here at once; it is held until it is made.
   struct Job {
     std::uint32_t channel = 0;
     std::uint64_t number = 0;
     FramePtr frame{};
-    std::vector<Shape> shapes{};
+    std::vector<Preview> previews{};
   };
   void start(Job job);  ///< may throw bad_alloc; the job is not started then
 
   struct Made {
     std::uint32_t channel = 0;
     std::uint64_t number = 0;
-    std::vector<std::pair<Shape, FramePtr>> shapes{};  ///< the bytes are in `cdr.prefix`; they hold no slot
+    std::vector<std::pair<Preview, FramePtr>> previews{};  ///< the bytes are in `cdr.prefix`; they hold no slot
   };
   /// Empties fd().
   [[nodiscard]] std::vector<Made> results();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The expectations of a user of ROS 2 besides topics, through `cardan bridge dds`: components' parameters as a node's, /diagnostics.
 
-dds_habits_test.py BIN_DIRECTORY SOURCES. Makes a network namespace; where it may not, the test is skipped (77).
+dds_node_interfaces_test.py BIN_DIRECTORY SOURCES. Makes a network namespace; where it may not, the test is skipped (77).
 """
 from dds_case import CARDAN, BridgeCase  # first: it enters the network
 

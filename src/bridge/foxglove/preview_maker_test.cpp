@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/bridge/foxglove/shaper.hpp"
+#include "src/bridge/foxglove/preview_maker.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -43,49 +43,49 @@ std::int64_t cpu_ns(clockid_t of) {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-Shaper::Made wait_for_one(Shaper& shaper) {
+PreviewMaker::Made wait_for_one(PreviewMaker& preview_maker) {
   for (;;) {
-    pollfd ready{.fd = shaper.fd(), .events = POLLIN, .revents = 0};
+    pollfd ready{.fd = preview_maker.fd(), .events = POLLIN, .revents = 0};
     ::poll(&ready, 1, -1);
-    if (auto all = shaper.results(); !all.empty()) return std::move(all.front());
+    if (auto all = preview_maker.results(); !all.empty()) return std::move(all.front());
   }
 }
 
-TEST(FoxgloveShaper, MakesEachShapeOfAMessage) {
-  Shaper shaper;
+TEST(FoxglovePreviewMaker, MakesEachPreviewOfAMessage) {
+  PreviewMaker preview_maker;
   const FramePtr frame = image(100, 50);
-  shaper.start({.channel = 7,
-                .number = 3,
-                .frame = frame,
-                .shapes = {{Shape::Kind::Picture, 320}, {Shape::Kind::Points, 5'000}}});
-  const Shaper::Made made = wait_for_one(shaper);
+  preview_maker.start({.channel = 7,
+                       .number = 3,
+                       .frame = frame,
+                       .previews = {{Preview::Kind::Picture, 320}, {Preview::Kind::Points, 5'000}}});
+  const PreviewMaker::Made made = wait_for_one(preview_maker);
   EXPECT_EQ(made.channel, 7U);
   EXPECT_EQ(made.number, 3U);
-  ASSERT_EQ(made.shapes.size(), 2U);
-  EXPECT_FALSE(made.shapes.front().second->cdr.prefix.empty());
+  ASSERT_EQ(made.previews.size(), 2U);
+  EXPECT_FALSE(made.previews.front().second->cdr.prefix.empty());
 }
 
-TEST(FoxgloveShaper, UsesHalfOfAProcessorAtMostWhateverItIsAskedFor) {
+TEST(FoxglovePreviewMaker, UsesHalfOfAProcessorAtMostWhateverItIsAskedFor) {
   if (!makes_pictures()) GTEST_SKIP() << "no libjpeg";
-  Shaper shaper;
+  PreviewMaker preview_maker;
   const FramePtr frame = image(640, 400);
   const auto others = [] { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID); };
   const std::int64_t begin = steady_now(), used = others();
   for (std::uint64_t n = 1; n <= 40; ++n) {  // as a client that never has enough
-    shaper.start({.channel = 1, .number = n, .frame = frame, .shapes = {{Shape::Kind::Picture, 640}}});
-    EXPECT_EQ(wait_for_one(shaper).number, n);
+    preview_maker.start({.channel = 1, .number = n, .frame = frame, .previews = {{Preview::Kind::Picture, 640}}});
+    EXPECT_EQ(wait_for_one(preview_maker).number, n);
   }
   const auto passed = static_cast<double>(steady_now() - begin);
   // A half, and more because the last rest is not waited for.
   EXPECT_LT(static_cast<double>(others() - used), 0.55 * passed);
 }
 
-TEST(FoxgloveShaper, EndsWhileItRests) {
+TEST(FoxglovePreviewMaker, EndsWhileItRests) {
   const FramePtr frame = image(1920, 1200);
   for (int i = 0; i < 20; ++i) {
-    Shaper shaper;
-    shaper.start({.channel = 1, .number = 1, .frame = frame, .shapes = {{Shape::Kind::Picture, 1920}}});
-    if (i % 2 == 0) static_cast<void>(wait_for_one(shaper));
+    PreviewMaker preview_maker;
+    preview_maker.start({.channel = 1, .number = 1, .frame = frame, .previews = {{Preview::Kind::Picture, 1920}}});
+    if (i % 2 == 0) static_cast<void>(wait_for_one(preview_maker));
   }
 }
 

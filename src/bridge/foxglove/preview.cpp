@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/bridge/foxglove/shape.hpp"
+#include "src/bridge/foxglove/preview.hpp"
 
 #include <fmt/format.h>
 
@@ -155,22 +155,22 @@ std::vector<std::byte> points(const OutgoingFrame& frame, std::uint32_t most) {
 
 }  // namespace
 
-std::optional<Shape> shape_named(std::string_view kind, std::uint32_t most) noexcept {
-  if (kind == "picture") return Shape{Shape::Kind::Picture, enough(kPictureSizes, most)};
-  if (kind == "points") return Shape{Shape::Kind::Points, enough(kPointCounts, most)};
+std::optional<Preview> preview_named(std::string_view kind, std::uint32_t most) noexcept {
+  if (kind == "picture") return Preview{Preview::Kind::Picture, enough(kPictureSizes, most)};
+  if (kind == "points") return Preview{Preview::Kind::Points, enough(kPointCounts, most)};
   return std::nullopt;
 }
 
-bool has_shape(std::string_view type, Shape::Kind kind) noexcept {
-  return kind == Shape::Kind::Picture ? type == kImageType && makes_pictures() : type == kCloudType;
+bool has_preview(std::string_view type, Preview::Kind kind) noexcept {
+  return kind == Preview::Kind::Picture ? type == kImageType && makes_pictures() : type == kCloudType;
 }
 
-bool has_shape(std::string_view type) noexcept {
-  return has_shape(type, Shape::Kind::Picture) || has_shape(type, Shape::Kind::Points);
+bool has_preview(std::string_view type) noexcept {
+  return has_preview(type, Preview::Kind::Picture) || has_preview(type, Preview::Kind::Points);
 }
 
-std::vector<std::byte> shaped(const OutgoingFrame& frame, const Shape& shape) {
-  return shape.kind == Shape::Kind::Picture ? picture(frame, shape.most) : points(frame, shape.most);
+std::vector<std::byte> preview_of(const OutgoingFrame& frame, const Preview& preview) {
+  return preview.kind == Preview::Kind::Picture ? picture(frame, preview.most) : points(frame, preview.most);
 }
 
 }  // namespace cardan::bridge::foxglove
