@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages of this tree, to build/release/packages. They are for the release of Debian or Ubuntu that they are built on.
 #
-#   scripts/deb.sh [--version VERSION]       (default: the project's, as libcardan0_0.1.0_amd64.deb)
+#   scripts/deb.sh [--version VERSION]       (default: the project's, as libcardan0_0.2.0_amd64.deb)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 version=
 case ${1:-} in
-  --version) version=${2:?--version needs a version, as 0.1.0+1} ;;
+  --version) version=${2:?--version needs a version, as 0.2.0+1} ;;
   '') ;;
   *) die "unknown option '$1' — see the head of scripts/deb.sh" 2 ;;
 esac
