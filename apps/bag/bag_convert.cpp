@@ -25,8 +25,8 @@
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "src/mcap/ros2_profile.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/file_set.hpp"
-#include "src/record/ros2_form.hpp"
 
 namespace cardan::apps {
 namespace {

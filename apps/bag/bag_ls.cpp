@@ -16,7 +16,7 @@
 #include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "cardan/stop.hpp"
-#include "src/record/name_patterns.hpp"
+#include "src/base/name_patterns.hpp"
 #include "src/record/player/file_set.hpp"
 
 namespace cardan::apps {
@@ -60,7 +60,7 @@ mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap
     const auto has = [&](const mcap::Reader* reader) {
       const auto& channels = reader->summary().channels();
       return std::any_of(channels.begin(), channels.end(),
-                         [&](const auto& one) { return record::fits_one({pattern}, one.second.topic); });
+                         [&](const auto& one) { return detail::fits_one({pattern}, one.second.topic); });
     };
     if (std::none_of(readers.begin(), readers.end(), has))
       throw Error(ErrorCode::InvalidArgument, fmt::format("{} has no topic '{}'", path, pattern),
@@ -81,8 +81,8 @@ mcap::ReadOptions options_of(const BagSelection& s, const std::vector<const mcap
   if (s.end) options.end = at(*s.end);
   if (!s.topics.empty() || !s.exclude.empty())
     options.wanted = [s](const mcap::Channel& channel) {
-      return (s.topics.empty() || record::fits_one(s.topics, channel.topic)) &&
-             !record::fits_one(s.exclude, channel.topic);
+      return (s.topics.empty() || detail::fits_one(s.topics, channel.topic)) &&
+             !detail::fits_one(s.exclude, channel.topic);
     };
   return options;
 }

@@ -13,7 +13,7 @@
 #include "apps/bag/convert/ros1_bag.hpp"
 #include "apps/bag/convert/sqlite_bag.hpp"
 #include "apps/terminal/output.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -14,7 +14,7 @@
 #include "cardan/subscriber.hpp"
 #include "src/config/shape.hpp"
 #include "src/system/launcher/silence_watch.hpp"
-#include "src/system/launcher/state_topic.hpp"
+#include "src/system/launcher/topics.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -12,8 +12,8 @@
 #include "cardan/configuration.hpp"
 #include "cardan/log.hpp"
 #include "cardan/publisher.hpp"
-#include "src/system/launcher/log_topic.hpp"
 #include "src/system/launcher/supervisor.hpp"
+#include "src/system/launcher/topics.hpp"
 
 namespace cardan::apps {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cardan/log.hpp"
-#include "src/system/launcher/log_topic.hpp"
+#include "src/system/launcher/topics.hpp"
 
 namespace cardan::bridge {
 

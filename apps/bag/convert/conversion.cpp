@@ -15,9 +15,9 @@
 #include "cardan/error.hpp"
 #include "cardan/mcap/writer.hpp"
 #include "cardan/stop.hpp"
+#include "src/base/name_patterns.hpp"
 #include "src/mcap/new_file.hpp"
-#include "src/record/name_patterns.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -70,7 +70,7 @@ void Conversion::open(const std::string& was) {
 }
 
 bool Conversion::wants(const std::string& topic) const {
-  return (o_.topics.empty() || record::fits_one(o_.topics, topic)) && !record::fits_one(o_.exclude, topic);
+  return (o_.topics.empty() || detail::fits_one(o_.topics, topic)) && !detail::fits_one(o_.exclude, topic);
 }
 
 std::size_t Conversion::add(const std::string& topic, const std::string& type, const std::string& encoding,

@@ -18,8 +18,8 @@
 #include "cardan/error.hpp"
 #include "src/base/output_file.hpp"
 #include "src/mcap/new_file.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/recorder/bag_folder.hpp"
-#include "src/record/ros2_form.hpp"
 
 namespace cardan::apps {
 namespace {

@@ -19,7 +19,7 @@
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "cardan/type_layout.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::bridge::dds {
 namespace {

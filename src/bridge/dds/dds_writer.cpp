@@ -14,7 +14,7 @@
 #include "src/bridge/dds/environment.hpp"
 #include "src/bridge/dds/names.hpp"
 #include "src/bridge/dds/reader_addresses.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::bridge::dds {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::bridge::dds {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "cardan/error.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::bridge::dds {
 namespace {

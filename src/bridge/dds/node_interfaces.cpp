@@ -10,7 +10,7 @@
 #include "src/bridge/dds/diagnostics.hpp"
 #include "src/bridge/dds/names.hpp"
 #include "src/bridge/log_line.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::bridge::dds {
 namespace {

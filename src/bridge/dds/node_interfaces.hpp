@@ -12,7 +12,7 @@
 #include "src/bridge/dds/component_asker.hpp"
 #include "src/bridge/dds/own_endpoints.hpp"
 #include "src/bridge/rules.hpp"
-#include "src/system/launcher/log_topic.hpp"
+#include "src/system/launcher/topics.hpp"
 
 namespace cardan::bridge::dds {
 

@@ -10,7 +10,7 @@
 
 #include "cardan/cdr_reader.hpp"
 #include "cardan/cdr_writer.hpp"
-#include "src/system/launcher/log_topic.hpp"
+#include "src/system/launcher/topics.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {

@@ -13,7 +13,7 @@
 #include "src/bridge/foxglove/protocol.hpp"
 #include "src/bridge/rules.hpp"
 #include "src/system/host/control_client.hpp"
-#include "src/system/launcher/state_topic.hpp"
+#include "src/system/launcher/topics.hpp"
 
 namespace cardan::bridge::foxglove {
 

@@ -11,9 +11,8 @@
 
 #include "cardan/messages.hpp"
 #include "src/mcap/sample_file_test.hpp"
-#include "src/record/channel_form.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/message_form.hpp"
-#include "src/record/recorded_clock.hpp"
 
 namespace cardan::record::test {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cardan/error.hpp"
-#include "src/record/recorded_clock.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/recording_folder.hpp"
 
 namespace cardan::record {

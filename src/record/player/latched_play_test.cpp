@@ -10,10 +10,10 @@
 #include "cardan/mcap/before_start.hpp"
 #include "cardan/mcap/rewrite.hpp"
 #include "cardan/mcap/verify.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/file_set.hpp"
 #include "src/record/player/playing_test.hpp"
 #include "src/record/player/simulate.hpp"
-#include "src/record/ros2_form.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::record::test {

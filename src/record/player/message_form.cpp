@@ -10,7 +10,7 @@
 
 #include "cardan/error.hpp"
 #include "src/messages/ros_layout.hpp"
-#include "src/record/channel_form.hpp"
+#include "src/record/metadata.hpp"
 #include "src/runtime/encoded_form.hpp"
 
 namespace cardan::record {

@@ -7,9 +7,9 @@
 
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
+#include "src/base/name_patterns.hpp"
 #include "src/mcap/message_sizes.hpp"
-#include "src/record/channel_form.hpp"
-#include "src/record/name_patterns.hpp"
+#include "src/record/metadata.hpp"
 #include "src/transport/discovery/process.hpp"
 
 namespace cardan::record {
@@ -74,7 +74,8 @@ void Outlets::check_names(const PlayerOptions& options) const {
   const auto require = [&](const std::string& name, bool pattern) {
     for (const auto& reader : files_.readers())
       for (const auto& [id, channel] : reader->summary().channels())
-        if (pattern ? fits(name, channel.topic) || fits(name, with_slash(channel.topic)) : name == channel.topic)
+        if (pattern ? detail::fits(name, channel.topic) || detail::fits(name, with_slash(channel.topic))
+                    : name == channel.topic)
           return;
     throw Error(
         ErrorCode::InvalidArgument,
@@ -107,7 +108,7 @@ const std::pair<std::optional<MessageForm>, std::string>& Outlets::form_for(cons
 
 void Outlets::choose(std::size_t file, const mcap::Channel& channel, const PlayerOptions& options) {
   const auto fits_any = [&](const std::vector<std::string>& patterns) {
-    return fits_one(patterns, channel.topic) || fits_one(patterns, with_slash(channel.topic));
+    return detail::fits_one(patterns, channel.topic) || detail::fits_one(patterns, with_slash(channel.topic));
   };
   if ((!options.topics.empty() && !fits_any(options.topics)) || fits_any(options.exclude)) return;
   const auto renamed = options.remap.find(channel.topic);

@@ -12,9 +12,8 @@
 #include "cardan/error.hpp"
 #include "cardan/observer.hpp"
 #include "cardan/subscriber.hpp"
-#include "src/record/channel_form.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/playing_test.hpp"
-#include "src/record/ros2_form.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::record {

@@ -13,7 +13,7 @@
 
 #include "cardan/component.hpp"
 #include "cardan/error.hpp"
-#include "src/record/channel_form.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/bag_test.hpp"
 
 namespace cardan::record::test {

@@ -9,7 +9,7 @@
 
 #include "cardan/error.hpp"
 #include "src/messages/layout_cdr.hpp"
-#include "src/record/channel_form.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/message_form.hpp"
 #include "src/runtime/encoded_form.hpp"
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "cardan/subscriber.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/player/playing_test.hpp"
-#include "src/record/ros2_form.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::record::test {

@@ -12,7 +12,7 @@
 
 #include "src/mcap/new_file.hpp"
 #include "src/mcap/ros2_profile.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::record {
 namespace {

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "cardan/clock.hpp"
-#include "src/record/recorded_clock.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/recorder/recording_test.hpp"
 
 namespace cardan::record {

@@ -16,7 +16,7 @@
 #include "cardan/log.hpp"
 #include "cardan/mcap/codec.hpp"
 #include "cardan/mcap/input_file.hpp"
-#include "src/record/recorded_clock.hpp"
+#include "src/record/metadata.hpp"
 #include "src/record/recorder/selection.hpp"
 
 namespace cardan::record {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cardan/clock.hpp"
-#include "src/record/recorded_clock.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::record {
 namespace {

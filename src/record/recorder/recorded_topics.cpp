@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cardan/mcap/before_start.hpp"
-#include "src/record/channel_form.hpp"
+#include "src/record/metadata.hpp"
 
 namespace cardan::record {
 namespace {

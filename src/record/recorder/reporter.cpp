@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cardan/clock.hpp"
-#include "src/record/name_patterns.hpp"
+#include "src/base/name_patterns.hpp"
 
 namespace cardan::record {
 namespace {
@@ -80,7 +80,7 @@ void Reporter::add_problems(RecorderReport& report) const {
         {.topic = topic, .refused = problem.refused, .unreadable = problem.unreadable, .problem = problem.why});
   }
   for (const TopicReport& topic : report.topics)
-    if (fits_one(parts_.options.topics, topic.topic)) report.refused += topic.refused;
+    if (detail::fits_one(parts_.options.topics, topic.topic)) report.refused += topic.refused;
 }
 
 void Reporter::add_bytes(RecorderReport& report) const {

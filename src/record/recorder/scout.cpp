@@ -8,8 +8,8 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "src/base/name_patterns.hpp"
 #include "src/base/socket.hpp"
-#include "src/record/name_patterns.hpp"
 #include "src/transport/discovery/descriptor_shares.hpp"
 #include "src/transport/endpoint/foreign.hpp"
 
@@ -133,7 +133,7 @@ void Scout::note_problem(const std::string& topic, const std::string& problem, s
   const std::lock_guard lock(mutex_);
   const auto it = problems_.find(topic);
   if (it == problems_.end()) {
-    if (problems_.size() < kMostProblems || fits_one(options_.topics, topic))
+    if (problems_.size() < kMostProblems || detail::fits_one(options_.topics, topic))
       problems_[topic] = {problem, refused, unreadable};
     return;
   }

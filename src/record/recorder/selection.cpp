@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "src/record/name_patterns.hpp"
+#include "src/base/name_patterns.hpp"
 
 namespace cardan::record {
 namespace {
@@ -26,12 +26,12 @@ Selection::Selection(const RecorderOptions& options)
 }
 
 bool Selection::excluded(const std::string& topic) const {
-  return fits_one(exclude_, topic) || found_by_one(exclude_expressions_, topic);
+  return detail::fits_one(exclude_, topic) || found_by_one(exclude_expressions_, topic);
 }
 
 bool Selection::named_or_fitting(const std::string& topic) const {
   const bool all = topics_.empty() && types_.empty() && expressions_.empty();
-  return all || fits_one(topics_, topic) || found_by_one(expressions_, topic);
+  return all || detail::fits_one(topics_, topic) || found_by_one(expressions_, topic);
 }
 
 bool Selection::may_want(const std::string& topic) const {
@@ -39,7 +39,7 @@ bool Selection::may_want(const std::string& topic) const {
 }
 
 bool Selection::wants(const std::string& topic, const std::string& type) const {
-  return !excluded(topic) && (named_or_fitting(topic) || fits_one(types_, type));
+  return !excluded(topic) && (named_or_fitting(topic) || detail::fits_one(types_, type));
 }
 
 std::string numbered(const std::string& path, std::size_t number) {

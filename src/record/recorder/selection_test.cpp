@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cardan/error.hpp"
-#include "src/record/name_patterns.hpp"
+#include "src/base/name_patterns.hpp"
 
 namespace cardan::record {
 namespace {
@@ -16,9 +16,9 @@ bool is_selected(const RecorderOptions& options, const std::string& topic, const
 }
 
 TEST(Selection, PatternsAndNames) {
-  EXPECT_TRUE(fits("/camera/*", "/camera/front/left"));
-  EXPECT_TRUE(fits("/cam?", "/camA"));
-  EXPECT_FALSE(fits("/camera", "/camera/front"));
+  EXPECT_TRUE(detail::fits("/camera/*", "/camera/front/left"));
+  EXPECT_TRUE(detail::fits("/cam?", "/camA"));
+  EXPECT_FALSE(detail::fits("/camera", "/camera/front"));
   EXPECT_EQ(numbered("out/drive.mcap", 7), "out/drive_0007.mcap");
   EXPECT_TRUE(is_selected({}, "/a", "t"));
   EXPECT_FALSE(is_selected({.exclude = {"/a"}}, "/a", "t"));

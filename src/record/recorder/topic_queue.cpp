@@ -11,9 +11,8 @@
 #include "cardan/error.hpp"
 #include "cardan/mcap/before_start.hpp"
 #include "cardan/observer.hpp"
-#include "src/record/channel_form.hpp"
-#include "src/record/name_patterns.hpp"
-#include "src/record/ros2_form.hpp"
+#include "src/base/name_patterns.hpp"
+#include "src/record/metadata.hpp"
 #include "src/runtime/encoded_form.hpp"
 #include "src/transport/endpoint/stream.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
@@ -58,7 +57,7 @@ bool Framing::frame(const detail::SampleBlock& sample) {
 TopicQueue::TopicQueue(TopicSource source, Framing framing, const RecorderOptions& options)
     : kept(source.depth), source_(std::move(source)), framing_(std::move(framing)), budget_(options.queue_bytes) {
   for (const TopicRule& rule : options.rules) {
-    if (!fits(rule.pattern, source_.name)) continue;
+    if (!detail::fits(rule.pattern, source_.name)) continue;
     rule_ = rule;
     break;
   }

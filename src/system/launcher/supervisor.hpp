@@ -27,8 +27,8 @@
 #include "src/system/launcher/log_rate.hpp"
 #include "src/system/launcher/restart_policy.hpp"
 #include "src/system/launcher/silence_watch.hpp"
-#include "src/system/launcher/state_topic.hpp"
 #include "src/system/launcher/system_state.hpp"
+#include "src/system/launcher/topics.hpp"
 #include "src/system/plan/difference.hpp"
 #include "src/system/plan/plan.hpp"
 

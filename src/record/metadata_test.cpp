@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/record/ros2_form.hpp"
+#include "src/record/metadata.hpp"
 
 #include <gtest/gtest.h>
 
