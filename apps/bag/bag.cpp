@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bag/bag.hpp"
+#include "apps/compression_choices.hpp"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -173,7 +174,7 @@ void add_output(CLI::App* command, BagRewriteOptions& options) {
   command
       ->add_option("--compression", options.compression,
                    "Compression of the chunks: none, lz4, zstd, or same (as in the input)")
-      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->check(CLI::IsMember(compression_choices("same")))
       ->capture_default_str();
 }
 
@@ -263,7 +264,7 @@ void add_other_commands(CLI::App* group) {
   command
       ->add_option("--compression", convert->compression,
                    "Compression of the chunks: none, lz4, zstd, or same (as in the input; bz2 becomes zstd)")
-      ->check(CLI::IsMember({"same", "none", "lz4", "zstd"}))
+      ->check(CLI::IsMember(compression_choices("same")))
       ->capture_default_str();
   run_with_json(command, bag_convert, convert);
 }

@@ -22,11 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-mcap::Compression compression_of(const std::string& name) {
-  if (name == "lz4") return mcap::Compression::Lz4;
-  return name == "zstd" ? mcap::Compression::Zstd : mcap::Compression::None;
-}
-
 Json problem_json(const mcap::Problem& problem) { return {{"byte", problem.offset}, {"cause", problem.cause}}; }
 
 }  // namespace
@@ -36,7 +31,8 @@ mcap::Compression usual_compression(const mcap::Reader& reader) {
   for (const mcap::ChunkIndex& chunk : reader.summary().chunks()) bytes[chunk.compression] += chunk.uncompressed_size;
   const auto most =
       std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == bytes.end() ? mcap::Compression::None : compression_of(most->first);
+  return most == bytes.end() ? mcap::Compression::None
+                             : mcap::compression_named(most->first).value_or(mcap::Compression::None);
 }
 
 int bag_verify(const BagVerifyOptions& o) {
@@ -94,7 +90,8 @@ int bag_rewrite(const BagRewriteOptions& o) {
     of_all = read_options(o.selection, record::FileSet(found.files), o.inputs[0]);
   options.choose = [&](const mcap::Reader& first, mcap::RewriteOptions& chosen) {
     chosen.read = of_all ? *of_all : read_options(o.selection, first);
-    chosen.write.compression = o.compression == "same" ? usual_compression(first) : compression_of(o.compression);
+    chosen.write.compression =
+        o.compression == "same" ? usual_compression(first) : mcap::require_compression(o.compression);
   };
   return rewrite_file(found.files, o.output, std::move(options), o.json, !found.problems.empty());
 }

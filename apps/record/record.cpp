@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "apps/command.hpp"
+#include "apps/compression_choices.hpp"
 #include "apps/decode.hpp"
 #include "apps/launcher_pipe.hpp"
 #include "apps/record/record_control.hpp"
@@ -74,13 +75,6 @@ struct RecordOptions {
 
 volatile std::sig_atomic_t split_asked = 0, pause_asked = 0;
 
-mcap::Compression compression_named(const std::string& name) {
-  if (name == "none") return mcap::Compression::None;
-  if (name == "lz4") return mcap::Compression::Lz4;
-  if (name == "zstd") return mcap::Compression::Zstd;
-  throw Error(ErrorCode::InvalidArgument, "unknown compression '" + name + "'", "none, lz4 or zstd");
-}
-
 Access access_of_option(const std::string& name) {
   return name == "group"      ? Access::Group
          : name == "everyone" ? Access::Everyone
@@ -102,7 +96,7 @@ record::TopicRule rule_of(const std::string& text) {
     const std::string name = part.substr(0, equal);
     const std::string value = equal == std::string::npos ? "" : part.substr(equal + 1);
     if (name == "compression") {
-      rule.compression = compression_named(value);
+      rule.compression = mcap::require_compression(value);
     } else if (name == "every"  ? !CLI::detail::lexical_cast(value, rule.every) || rule.every == 0
                : name == "rate" ? !CLI::detail::lexical_cast(value, rule.max_rate_hz) || !(rule.max_rate_hz > 0) ||
                                       !std::isfinite(rule.max_rate_hz)
@@ -147,7 +141,7 @@ record::RecorderOptions recorder_options(const RecordOptions& o) {
   }
   if (!fields.empty()) options.metadata.emplace_back("user", fields);
   options.access = access_of_option(o.access);
-  options.compression = compression_named(o.compression);
+  options.compression = mcap::require_compression(o.compression);
   if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
   options.use_io_uring = !o.no_io_uring;
   static_cast<void>(record::parse(o.schedule, options.schedule.policy));  // one of the words that are allowed
@@ -363,7 +357,7 @@ static void add_record_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--rule", o->rules, "PATTERN:every=N,rate=HZ,compression=none|lz4|zstd; repeatable");
   command->add_option("--compression", o->compression, "Compression of chunks of small samples")
-      ->check(CLI::IsMember({"none", "lz4", "zstd"}))
+      ->check(CLI::IsMember(compression_choices()))
       ->capture_default_str();
   command->add_option("--compression-level", r.level,
                       "Level of all compression: zstd 1 (fast) to 22 (small), lz4 up to 12; 0: the default level");

@@ -19,8 +19,6 @@ if typing.TYPE_CHECKING:
     from cardan import _record
     from cardan._bag import Path
 
-_COMPRESSIONS = ("none", "lz4", "zstd")
-
 
 def record(
     path: Path,
@@ -75,9 +73,7 @@ def record(
     options.topics, options.exclude, options.types = list(topics), list(exclude), list(types)
     options.reliable, options.paused, options.simulated_clock = reliable, paused, simulated_clock
     options.domain = domain
-    if compression not in _COMPRESSIONS:
-        raise Error("invalid_argument", f"compression is {compression!r}", f"use {', '.join(_COMPRESSIONS)}")
-    options.set_compression(_COMPRESSIONS.index(compression), level)
+    options.set_compression(compression, level)
     options.split_bytes = whole(split_bytes, "split_bytes", 0, (1 << 63) - 1)
     options.min_space = whole(min_space, "min_space", 0, (1 << 63) - 1)
     options.set_split_time(nanoseconds(split_time, "split_time"))

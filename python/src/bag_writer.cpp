@@ -29,19 +29,12 @@ using Texts = std::map<std::string, std::string>;
 
 constexpr std::uint32_t kDepth = 10;  ///< what players offer by default
 
-mcap::Compression compression_of(const std::string& name) {
-  if (name == "none") return mcap::Compression::None;
-  if (name == "lz4") return mcap::Compression::Lz4;
-  if (name == "zstd") return mcap::Compression::Zstd;
-  throw Error(ErrorCode::InvalidArgument, "compression is '" + name + "'", "use none, lz4 or zstd");
-}
-
 /// A file that is there under its name once it is closed.
 class BagWriter {
  public:
   BagWriter(std::string path, bool replace, const std::string& compression, int level, std::uint64_t chunk_bytes)
       : path_(std::move(path)) {
-    const mcap::Compression kind = compression_of(compression);
+    const mcap::Compression kind = mcap::require_compression(compression);
     const mcap::Levels levels = mcap::levels_of(kind);
     if (level != 0 && (level < levels.lowest || level > levels.highest))
       throw Error(ErrorCode::InvalidArgument, "level is " + std::to_string(level),

@@ -113,8 +113,8 @@ void bind_recorder(nb::module_& m) {
       .def("set_access",
            [](RecorderOptions& self, int access) { self.access = enumerator(access, Access::Policy, "access"); })
       .def("set_compression",
-           [](RecorderOptions& self, int kind, int level) {
-             self.compression = enumerator(kind, mcap::Compression::Zstd, "compression");
+           [](RecorderOptions& self, const std::string& name, int level) {
+             self.compression = mcap::require_compression(name);
              self.level = level;
            })
       .def("set_split_time",

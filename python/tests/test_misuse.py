@@ -246,7 +246,7 @@ def test_numbers_of_words_that_there_are_not() -> None:
         with pytest.raises(cardan.Error):
             _cardan.FusionPolicy.exact(1, 0, wrong)
         with pytest.raises(cardan.Error):
-            _record.RecorderOptions().set_compression(wrong, 0)
+            _record.RecorderOptions().set_compression(str(wrong), 0)
 
 
 def test_a_simulation_that_its_components_close() -> None:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/mcap/compression.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <lz4frame.h>
 #include <zstd.h>
 
@@ -119,16 +121,21 @@ std::atomic<std::uint64_t>& limit() {
 
 }  // namespace
 
-const char* name_of(Compression compression) noexcept {
-  switch (compression) {
-    case Compression::None:
-      return "";
-    case Compression::Lz4:
-      return "lz4";
-    case Compression::Zstd:
-      return "zstd";
-  }
-  return "";
+std::string_view name_of(Compression compression) noexcept {
+  return compression == Compression::None ? "" : kCompressionNames[static_cast<std::size_t>(compression)];
+}
+
+std::optional<Compression> compression_named(std::string_view name) noexcept {
+  if (name.empty()) return Compression::None;
+  const auto* const found = std::find(kCompressionNames.begin(), kCompressionNames.end(), name);
+  if (found == kCompressionNames.end()) return std::nullopt;
+  return static_cast<Compression>(found - kCompressionNames.begin());
+}
+
+Compression require_compression(std::string_view name) {
+  if (const auto compression = compression_named(name); compression && !name.empty()) return *compression;
+  throw Error(ErrorCode::InvalidArgument, fmt::format("unknown compression '{}'", name),
+              fmt::format("use {}", fmt::join(kCompressionNames, ", ")));
 }
 
 Levels levels_of(Compression compression) noexcept {

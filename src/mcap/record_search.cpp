@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cardan/mcap/compression.hpp"
+#include "cardan/mcap/record_reader.hpp"
+
 namespace cardan::mcap {
 namespace {
 
@@ -83,8 +86,7 @@ bool RecordSearch::fits(Opcode opcode, std::uint64_t content, std::uint64_t leng
     case Opcode::Chunk: {
       const auto head = chunk_head(buffer_, length);
       if (!head) return false;
-      const std::string& compression = head->chunk.compression;
-      return (compression.empty() || compression == "lz4" || compression == "zstd") && afford(length);
+      return compression_named(head->chunk.compression) && afford(length);
     }
     case Opcode::Attachment: {
       const auto head = attachment_head(buffer_, length);

@@ -29,9 +29,9 @@ class McapFile final : public ConvertedFile {
  public:
   McapFile(const std::string& path, bool replace, const std::string& compression) : file_(path, replace) {
     mcap::WriterOptions options;
-    options.compression = compression == "lz4"                            ? mcap::Compression::Lz4
-                          : compression == "zstd" || compression == "bz2" ? mcap::Compression::Zstd
-                                                                          : mcap::Compression::None;
+    // Of a bag's chunks bz2 may be the usual one, which MCAP does not have.
+    options.compression = compression == "bz2" ? mcap::Compression::Zstd
+                                               : mcap::compression_named(compression).value_or(mcap::Compression::None);
     options.overwrite = [this](std::uint64_t offset, mcap::View bytes) { file_.overwrite(offset, bytes); };
     writer_.emplace([this](mcap::View bytes) { file_.write(bytes); }, std::move(options));
   }

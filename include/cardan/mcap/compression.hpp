@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +21,15 @@ enum class Compression : std::uint8_t {
   Zstd,  ///< smaller, slower
 };
 
+/// As options name them, in the order of Compression.
+inline constexpr std::array<std::string_view, 3> kCompressionNames{"none", "lz4", "zstd"};
+
 /// As MCAP writes it: "", "lz4", "zstd".
-[[nodiscard]] const char* name_of(Compression compression) noexcept;
+[[nodiscard]] std::string_view name_of(Compression compression) noexcept;
+/// By an option's name or MCAP's. Empty: it is unknown here.
+[[nodiscard]] std::optional<Compression> compression_named(std::string_view name) noexcept;
+/// As compression_named(). Throws Error (InvalidArgument).
+[[nodiscard]] Compression require_compression(std::string_view name);
 
 /// The levels that its library knows, the lowest and the highest.
 struct Levels {

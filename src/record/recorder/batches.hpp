@@ -81,7 +81,7 @@ class Batches {
   [[nodiscard]] std::uint64_t own_bytes() const noexcept;  ///< memory
 
  private:
-  static constexpr std::size_t kCompressions = 3;
+  static constexpr std::size_t kCompressions = mcap::kCompressionNames.size();
 
   [[nodiscard]] std::unique_ptr<Batch> take_free();
   std::uint64_t copy_into(Batch& batch, TopicQueue& topic, const TopicQueue::Waiting& sample);
