@@ -20,11 +20,11 @@
 #include "apps/bag/convert/sqlite_bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/message/message_files.hpp"
-#include "apps/message/ros2_definitions.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "src/mcap/ros2_profile.hpp"
+#include "src/messages/ros2_definitions.hpp"
 #include "src/record/metadata.hpp"
 #include "src/record/player/file_set.hpp"
 

@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "apps/message/message_files.hpp"
-#include "apps/message/ros2_definitions.hpp"
 #include "apps/run_place.hpp"
 #include "cardan/error.hpp"
 #include "cardan/messages.hpp"
 #include "cardan/observer.hpp"
 #include "src/base/socket.hpp"
 #include "src/config/suggest.hpp"
+#include "src/messages/ros2_definitions.hpp"
 #include "src/messages/standard_messages.hpp"
 #include "src/runtime/encoded_form.hpp"
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <system_error>
 
-#include "apps/message/ros2_definitions.hpp"
 #include "cardan/error.hpp"
+#include "src/messages/ros2_definitions.hpp"
 
 namespace cardan::apps {
 namespace {

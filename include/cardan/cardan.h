@@ -54,7 +54,7 @@ typedef struct cardan_subscriber_options {
   size_t struct_size;     /* sizeof(cardan_subscriber_options): later versions have more fields */
   const char* domain;     /* NULL: $CARDAN_DOMAIN, or "default" */
   const char* type;       /* as "sensor_msgs/msg/Image"; NULL: the type of the topic's first publisher */
-  const char* definition; /* ros2msg text of `type`; NULL: Cardan's own message of that name */
+  const char* definition; /* ros2msg text of `type`; NULL: the message of Cardan or of ROS 2 with that name */
   uint32_t holds;         /* samples held at once, 1 to 200; each costs the publisher a slot. 0: 1 */
   uint32_t depth;         /* samples that wait at most; 0: the topic's depth */
   int best_effort;        /* 1: a reliable publisher does not wait for this subscriber */
@@ -127,7 +127,7 @@ typedef struct cardan_publisher_options {
   size_t struct_size;     /* sizeof(cardan_publisher_options) */
   const char* domain;     /* NULL: $CARDAN_DOMAIN, or "default" */
   const char* type;       /* as "sensor_msgs/msg/Image"; required */
-  const char* definition; /* ros2msg text of `type`; NULL: Cardan's own message of that name */
+  const char* definition; /* ros2msg text of `type`; NULL: the message of Cardan or of ROS 2 with that name */
   size_t max_bytes;       /* the largest message as CDR, in bytes; memory is committed for slots in use only */
   uint32_t depth;         /* samples kept for slow and late subscribers; 0: 1 */
   int reliable;           /* 1: publishing waits for reliable subscribers, at most 100 ms */
@@ -160,7 +160,7 @@ void cardan_unadvertise(cardan_publisher* publisher);
  * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
 char* cardan_topics_json(const char* domain);
 /* The description of a type from which ROS 2 makes its hash: "RIHS01_" and the SHA-256 of this text in hexadecimal
- * digits (REP-2016). `definition`: its ros2msg text; NULL: Cardan's own message of that name. Free it with
+ * digits (REP-2016). `definition`: its ros2msg text; NULL: the message of Cardan or of ROS 2 with that name. Free it with
  * cardan_free(). NULL: the type is unknown or malformed, or has a name that ROS 2 does not allow. Any thread; never
  * blocks. */
 char* cardan_type_description(const char* type, const char* definition);

@@ -14,6 +14,7 @@
 #include "cardan/type_layout.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
+#include "src/messages/ros2_definitions.hpp"
 
 namespace nb = nanobind;
 
@@ -21,12 +22,11 @@ namespace cardan::python {
 namespace {
 
 std::shared_ptr<AnyType> known(const std::string& name) {
-  auto layout = known_layout(name);
-  if (layout == nullptr)
-    throw Error(ErrorCode::InvalidArgument, "Cardan has no message type '" + name + "' of its own",
+  const auto definition = known_definition(name);
+  if (!definition)
+    throw Error(ErrorCode::InvalidArgument, "no message type '" + name + "' is known here",
                 "give its definition: cardan.from_ros2msg(name, text)");
-  auto type = message_type_of(*layout, {});
-  return std::make_shared<AnyType>(std::move(layout), std::move(type));
+  return std::make_shared<AnyType>(AnyType::of_definition(name, *definition));
 }
 
 std::shared_ptr<AnyType> of_topic(const std::string& topic, const std::string& domain) {

@@ -440,3 +440,14 @@ def test_a_program_that_says_a_long_name(topic: str, programs: Programs, command
     told = subprocess.run([command, "topic", "info", topic], capture_output=True, text=True, check=False, timeout=120)
     assert "yyyy" in told.stdout and "y" * 65 not in told.stdout and "\x1b" not in told.stdout, told.stdout[:500]
     one.communicate("\n", timeout=120)
+
+
+def test_a_type_of_ros_2_by_its_name(topic: str) -> None:
+    """Its definition is that of the library; a type of its package needs no more words."""
+    words = cardan.Topic(topic, "std_msgs/msg/String", max_bytes=64)
+    into, out = words.subscriber(), words.publisher()
+    with out.loan() as loan:
+        loan.data = "hello"
+    got = into.wait(30)
+    assert got is not None and got.data == "hello"
+    assert cardan.Topic(topic + "/status", "diagnostic_msgs/msg/DiagnosticArray", max_bytes=4096).publisher()

@@ -284,6 +284,8 @@ TEST_F(CInterface, ATypeIsDescribedAsRos2Does) {
             R"("referenced_type_descriptions": []})");
   EXPECT_NE(described("sensor_msgs/msg/Image", nullptr).find(R"("type_name": "std_msgs/msg/Header")"),
             std::string::npos);
+  EXPECT_EQ(described("std_msgs/msg/String", nullptr), described("std_msgs/msg/String", "string data\n"));
+  EXPECT_NE(described("std_msgs/msg/Empty", nullptr), "");
   EXPECT_EQ(described("no/msg/Such", nullptr), "");
   EXPECT_TRUE(says("give its definition")) << cardan_error();
   EXPECT_EQ(described("a/msg/B", "string \"x"), "");

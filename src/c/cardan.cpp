@@ -22,6 +22,7 @@
 #include "cardan/error.hpp"
 #include "cardan/observer_report.hpp"
 #include "cardan/stop.hpp"
+#include "src/messages/ros2_definitions.hpp"
 #include "src/messages/ros_description.hpp"
 #include "src/transport/endpoint/stream.hpp"
 
@@ -112,21 +113,14 @@ cardan::Access access_of(int given) {
 
 std::string text(const char* words) { return words == nullptr ? std::string() : std::string(words); }
 
-std::shared_ptr<const cardan::TypeLayout> own_layout(const char* name) {
-  auto layout = cardan::known_layout(name);
-  if (layout == nullptr)
-    throw Error(ErrorCode::InvalidArgument, "Cardan has no message type " + text(name) + " of its own",
-                "give its definition");
-  return layout;
+std::string definition_of(const char* name, const char* given) {
+  if (given != nullptr) return given;
+  if (auto known = cardan::known_definition(name)) return *std::move(known);
+  throw Error(ErrorCode::InvalidArgument, "no message type " + text(name) + " is known here", "give its definition");
 }
 
-std::string own_definition(const char* name) { return message_type_of(*own_layout(name), {}).schema; }
-
 AnyType type_named(const char* name, const char* definition) {
-  if (definition != nullptr) return AnyType::of_definition(name, definition);
-  auto layout = own_layout(name);
-  auto type = message_type_of(*layout, {});
-  return {std::move(layout), std::move(type)};
+  return AnyType::of_definition(name, definition_of(name, definition));
 }
 
 AnyType type_of_subscription(const std::string& topic, const cardan_subscriber_options& options) {
@@ -341,7 +335,7 @@ char* cardan_topics_json(const char* domain) {
 char* cardan_type_description(const char* type, const char* definition) {
   return guarded<char*>(nullptr, [&] {
     if (type == nullptr) throw Error(ErrorCode::InvalidArgument, "a type without a name", "give its name");
-    const std::string schema = definition != nullptr ? std::string(definition) : own_definition(type);
+    const std::string schema = definition_of(type, definition);
     std::string description = cardan::ros_type_description(type, schema);
     if (description.empty())
       throw Error(ErrorCode::InvalidArgument, text(type) + " has no description that ROS 2 could have",

@@ -28,7 +28,6 @@ use crate::receivers::Watch;
 use crate::rules::{is_pattern, rule_for, Form, Rules};
 use crate::stamp::wall_now;
 use crate::topics::Topics;
-use crate::types::definition_of;
 
 /// Each topic has a thread.
 const MOST_OUT: usize = 512;
@@ -300,7 +299,7 @@ fn named_topics(context: &Context) -> Vec<Announced> {
         let [type_name] = rule.types.as_slice() else { continue };
         for name in rule.topics.iter().filter(|t| !is_pattern(t) && !is_pattern(type_name)) {
             let hash = match form {
-                Form::Rmw => context.hashes.of(type_name, &definition_of(type_name)),
+                Form::Rmw => context.hashes.of(type_name, ""),
                 _ => Ok(String::new()),
             };
             match hash {

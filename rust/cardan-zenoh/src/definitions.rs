@@ -10,16 +10,15 @@ use crate::answers::{answers, Room};
 use crate::context::Context;
 use crate::keys::definition_key;
 use crate::stamp::number_of;
-use crate::types::definition_of;
 
 const MOST_BYTES: usize = 64 << 10;
 const ROOM: Room = Room { answers: 64, bytes: 1 << 20 };
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// As the announcing bridge says. Empty: Cardan's own message of that name.
+/// As the announcing bridge says. Empty: the message of Cardan or of ROS 2 with that name.
 pub fn ask(context: &Context, one: &Announced) -> Result<String, String> {
     if one.definition == 0 {
-        return Ok(definition_of(&one.type_name));
+        return Ok(String::new());
     }
     let key = definition_key(&one.zid, one.definition);
     let (callback, found) = answers(ROOM, |sample| sample.payload().len() <= MOST_BYTES);

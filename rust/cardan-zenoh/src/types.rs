@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types that a name announces: Cardan's own messages, and those below.
+//! Types that a name announces: messages of Cardan and of ROS 2.
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -8,50 +8,12 @@ use crate::ros;
 use crate::rules::Form;
 use crate::stamp::number_of;
 
-const LINE: &str = "\n================================================================================\nMSG: ";
-
-/// The definitions of types that many use and Cardan has none of its own for.
-fn usual(type_name: &str) -> Option<String> {
-    let text = match type_name {
-        "std_msgs/msg/Bool" => "bool data",
-        "std_msgs/msg/Empty" => "# nothing",
-        "std_msgs/msg/Float32" => "float32 data",
-        "std_msgs/msg/Float64" => "float64 data",
-        "std_msgs/msg/Int32" => "int32 data",
-        "std_msgs/msg/String" => "string data",
-        "geometry_msgs/msg/Twist" => return Some(joined("Vector3 linear\nVector3 angular", &[VECTOR])),
-        "tf2_msgs/msg/TFMessage" => {
-            let parts = [STAMPED, HEADER, TRANSFORM, VECTOR, QUATERNION];
-            return Some(joined("geometry_msgs/TransformStamped[] transforms", &parts));
-        }
-        _ => return None,
-    };
-    Some(text.into())
-}
-
-type Part = (&'static str, &'static str);
-const HEADER: Part = ("std_msgs/Header", "builtin_interfaces/Time stamp\nstring frame_id");
-const STAMPED: Part =
-    ("geometry_msgs/TransformStamped", "std_msgs/Header header\nstring child_frame_id\nTransform transform");
-const TRANSFORM: Part = ("geometry_msgs/Transform", "Vector3 translation\nQuaternion rotation");
-const VECTOR: Part = ("geometry_msgs/Vector3", "float64 x\nfloat64 y\nfloat64 z");
-const QUATERNION: Part = ("geometry_msgs/Quaternion", "float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1");
-
-fn joined(own: &str, parts: &[Part]) -> String {
-    parts.iter().fold(own.to_string(), |text, (name, part)| format!("{text}{LINE}{name}\n{part}"))
-}
-
-/// The definition by which such a type is published here. Empty: Cardan's own message of that name.
-pub fn definition_of(type_name: &str) -> String {
-    usual(type_name).unwrap_or_default()
-}
-
 /// The hashes of types in ROS 2. One computes each once.
 #[derive(Debug, Default)]
 pub struct Hashes(Mutex<HashMap<(String, u64), String>>);
 
 impl Hashes {
-    /// Err: the type has none. `definition` empty: Cardan's own message.
+    /// Err: the type has none. `definition` empty: the message of Cardan or of ROS 2 with that name.
     pub fn of(&self, type_name: &str, definition: &str) -> Result<String, String> {
         let key = (type_name.to_string(), number_of(definition));
         if let Some(known) = self.0.lock().unwrap().get(&key) {
@@ -69,7 +31,7 @@ impl Hashes {
             return Ok(()); // its bridge says what it is
         }
         let Announced { name, type_name, .. } = one;
-        let hash = self.of(type_name, &definition_of(type_name)).map_err(|_| {
+        let hash = self.of(type_name, "").map_err(|_| {
             format!("{name} is announced as {type_name}, which is not known here: it does not come in as that")
         })?;
         if form == Form::Rmw && hash != one.hash {
@@ -98,7 +60,7 @@ mod tests {
             ("geometry_msgs/msg/Twist", "RIHS01_9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a"),
             ("tf2_msgs/msg/TFMessage", "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087"),
         ] {
-            assert_eq!(hashes.of(name, &definition_of(name)).as_deref(), Ok(hash), "{name}");
+            assert_eq!(hashes.of(name, "").as_deref(), Ok(hash), "{name}");
             assert_eq!(hashes.check(Form::Rmw, &announced(name, hash)), Ok(()));
             assert!(hashes.check(Form::Rmw, &announced(name, "RIHS01_")).is_err());
             assert_eq!(hashes.check(Form::Plain, &announced(name, "")), Ok(()));

@@ -93,7 +93,7 @@ pub fn topics_json(domain: &str) -> Result<String, Error> {
 }
 
 /// The description of a type whose SHA-256 is the type's hash in ROS 2 (REP-2016). `definition`: its ros2msg text; empty:
-/// Cardan's own message of that name. Any thread; never blocks.
+/// the message of Cardan or of ROS 2 with that name. Any thread; never blocks.
 pub fn type_description(type_name: &str, definition: &str) -> Result<String, Error> {
     let (name, definition) = (c_text(type_name)?, c_option(definition)?);
     // SAFETY: both texts live until the call has returned; the result is ours until cardan_free().

@@ -11,7 +11,7 @@ pub struct PublisherOptions<'a> {
     pub domain: &'a str,
     /// As "sensor_msgs/msg/Image".
     pub type_name: &'a str,
-    /// The type's ros2msg text. Empty: Cardan's own message of that name.
+    /// The type's ros2msg text. Empty: the message of Cardan or of ROS 2 with that name.
     pub definition: &'a str,
     /// The largest message as CDR, in bytes. Memory is committed for slots in use only.
     pub max_bytes: usize,

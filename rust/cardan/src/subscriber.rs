@@ -14,7 +14,7 @@ pub struct SubscriberOptions<'a> {
     pub domain: &'a str,
     /// As "sensor_msgs/msg/Image". Empty: the type of the topic's first publisher.
     pub type_name: &'a str,
-    /// The type's ros2msg text. Empty: Cardan's own message of that name.
+    /// The type's ros2msg text. Empty: the message of Cardan or of ROS 2 with that name.
     pub definition: &'a str,
     /// Samples held at once, 1 to 200. Each costs the publisher a slot. 0: 1.
     pub holds: u32,

@@ -15,7 +15,7 @@
 #include "cardan/messages.hpp"
 #include "cardan/type_layout.hpp"
 #include "src/bridge/dds/names.hpp"
-#include "src/messages/ros_definitions.hpp"
+#include "src/messages/ros2_definitions.hpp"
 
 namespace cardan::bridge::dds {
 namespace {
@@ -26,41 +26,6 @@ constexpr std::size_t kMostMessages = 1024;
 constexpr std::array kPlainTypes{"bool",    "byte",   "char",    "int8",  "uint8",   "int16",
                                  "uint16",  "int32",  "uint32",  "int64", "uint64",  "float32",
                                  "float64", "string", "wstring", "time",  "duration"};
-
-/// Definitions without ROS 2: the standard messages' own, and others that almost everybody uses.
-constexpr std::array kOwnDefinitions{
-    ros::kTime,
-    RosDefinition{"builtin_interfaces/Duration", "int32 sec\nuint32 nanosec\n"},
-    ros::kHeader,
-    ros::kVector3,
-    ros::kPoint,
-    ros::kQuaternion,
-    ros::kPose,
-    ros::kTwist,
-    ros::kTransform,
-    ros::kPoseStamped,
-    ros::kTwistStamped,
-    ros::kTransformStamped,
-    ros::kPoseWithCovariance,
-    ros::kTwistWithCovariance,
-    ros::kOdometry,
-    ros::kImage,
-    ros::kCompressedImage,
-    ros::kPointField,
-    ros::kPointCloud2,
-    ros::kImu,
-    ros::kNavSatStatus,
-    ros::kNavSatFix,
-    RosDefinition{"std_msgs/Empty", ""},
-    RosDefinition{"std_msgs/Bool", "bool data\n"},
-    RosDefinition{"std_msgs/String", "string data\n"},
-    RosDefinition{"std_msgs/Int32", "int32 data\n"},
-    RosDefinition{"std_msgs/Int64", "int64 data\n"},
-    RosDefinition{"std_msgs/UInt32", "uint32 data\n"},
-    RosDefinition{"std_msgs/UInt64", "uint64 data\n"},
-    RosDefinition{"std_msgs/Float32", "float32 data\n"},
-    RosDefinition{"std_msgs/Float64", "float64 data\n"},
-    RosDefinition{"tf2_msgs/TFMessage", "geometry_msgs/TransformStamped[] transforms\n"}};
 
 bool is_plain(std::string_view type) {
   return std::any_of(kPlainTypes.begin(), kPlainTypes.end(), [&](const char* one) { return type == one; });
@@ -109,8 +74,7 @@ std::string MessageFinder::text_of(const std::string& name) const {
       return text;
     }
   }
-  for (const RosDefinition& own : kOwnDefinitions)
-    if (name == own.name) return std::string(own.body);
+  if (const std::string_view fields = standard_ros2_fields(name); fields.data() != nullptr) return std::string(fields);
   throw Error(ErrorCode::Unavailable, fmt::format("the definition {}/msg/{}.msg is not there", package, type),
               "name the folder that holds it in dds.message_paths (--message-path), or source the ROS 2 workspace");
 }

@@ -8,6 +8,7 @@
 #include "cardan/error.hpp"
 #include "cardan/type_layout.hpp"
 #include "src/bridge/foxglove/foxglove_bridge.hpp"
+#include "src/messages/ros2_definitions.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
@@ -51,7 +52,7 @@ Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string&
     std::string schema = wish.schema;
     if (const auto known = by_name_.find(name); schema.empty() && known != by_name_.end())
       if (const ChannelInfo& info = channels_.at(known->second).info; info.type == type_name) schema = info.schema;
-    if (const auto layout = known_layout(type_name); schema.empty() && layout) schema = std::string(layout->schema);
+    if (schema.empty()) schema = known_definition(type_name).value_or("");
     if (schema.empty()) {
       why = fmt::format("'{}' has a type that this server does not know: send its definition.", shown);
       return nullptr;

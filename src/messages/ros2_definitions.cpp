@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/message/ros2_definitions.hpp"
+#include "src/messages/ros2_definitions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "cardan/type_layout.hpp"
 
-namespace cardan::apps {
+namespace cardan {
 namespace {
 
 struct StandardType {
@@ -337,6 +337,12 @@ std::vector<std::string_view> standard_ros2_names() {
   return names;
 }
 
+std::optional<std::string> known_definition(const std::string& type_name) {
+  if (const auto own = known_layout(type_name)) return std::string(own->schema);
+  if (standard_type(short_ros2_name(type_name)) == nullptr) return std::nullopt;
+  return ros2_definition_of(type_name);
+}
+
 std::string ros2_definition_of(const std::string& type_name) {
   const StandardType* const root = standard_type(short_ros2_name(type_name));
   if (root == nullptr) {
@@ -362,4 +368,4 @@ std::string ros2_definition_of(const std::string& type_name) {
   return out;
 }
 
-}  // namespace cardan::apps
+}  // namespace cardan

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cardan::apps {
+namespace cardan {
 
 /// The `ros2msg` text of a standard type of ROS 2 Humble ("sensor_msgs/msg/Image"), or of one of Cardan's own, with the
 /// types that it uses: for recordings that do not define what they hold. Empty: it is neither. Any thread; no blocking.
 [[nodiscard]] std::string ros2_definition_of(const std::string& type_name);
+
+/// Of a type that a name alone announces: of Cardan's own message of that name, else as ros2_definition_of(). Nothing:
+/// the name is unknown here. Any thread; no blocking.
+[[nodiscard]] std::optional<std::string> known_definition(const std::string& type_name);
 
 /// "sensor_msgs/msg/Image" → "sensor_msgs/Image"
 [[nodiscard]] std::string short_ros2_name(const std::string& name);
@@ -19,4 +24,4 @@ namespace cardan::apps {
 /// The names of all of these ("sensor_msgs/Image"), sorted.
 [[nodiscard]] std::vector<std::string_view> standard_ros2_names();
 
-}  // namespace cardan::apps
+}  // namespace cardan
