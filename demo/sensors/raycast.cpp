@@ -104,6 +104,20 @@ void SimulatedStreet::cross(float dx, float dy) {
   std::sort(crossings_.begin(), crossings_.end(), [](const Crossing& a, const Crossing& b) { return a.near < b.near; });
 }
 
+SimulatedStreet::Hit SimulatedStreet::hit_of(float slope) const {
+  // The ray meets the road here (never, when it points up).
+  Hit hit{slope < 0 ? kGround / slope : std::numeric_limits<float>::infinity(), 0.2F};
+  for (const Crossing& c : crossings_) {
+    if (c.near >= hit.distance) break;
+    const float z = c.near * slope;
+    if (z >= c.z0 && z <= c.z1) return {c.near, c.reflectivity};
+    if (z <= c.z1 || slope >= 0) continue;
+    const float top = c.z1 / slope;  // over the near edge and down onto the top
+    if (top <= c.far && top < hit.distance) hit = {top, c.reflectivity};
+  }
+  return hit;
+}
+
 void SimulatedStreet::scan(double seconds, std::span<Point> out) {
   if (out.size() != kPoints) throw std::invalid_argument("SimulatedStreet::scan: out must have kPoints elements");
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -114,29 +128,10 @@ void SimulatedStreet::scan(double seconds, std::span<Point> out) {
     const float dy = column_y_[column];
     cross(dx, dy);
     for (std::size_t ring = 0; ring < kRings; ++ring) {
-      const float slope = tangent_[ring];
-      // Along the ground, the ray meets the road here (never, when it points up).
-      float hit = slope < 0 ? kGround / slope : std::numeric_limits<float>::infinity();
-      float reflectivity = 0.2F;
-      for (const Crossing& c : crossings_) {
-        if (c.near >= hit) break;
-        const float z = c.near * slope;
-        if (z >= c.z0 && z <= c.z1) {
-          hit = c.near;
-          reflectivity = c.reflectivity;
-          break;
-        }
-        if (z > c.z1 && slope < 0) {  // over the near edge and down onto the top
-          const float top = c.z1 / slope;
-          if (top <= c.far && top < hit) {
-            hit = top;
-            reflectivity = c.reflectivity;
-          }
-        }
-      }
+      const Hit hit = hit_of(tangent_[ring]);
       Point& p = out[ring * kColumns + column];
       p = Point{};
-      float range = hit / cosine_[ring];
+      float range = hit.distance / cosine_[ring];
       if (range > kMaxRange) {
         p.x = p.y = p.z = kNan;
         continue;
@@ -145,8 +140,8 @@ void SimulatedStreet::scan(double seconds, std::span<Point> out) {
       const float ground = range * cosine_[ring];
       p.x = ground * dx;
       p.y = ground * dy;
-      p.z = ground * slope;
-      p.intensity = 255.0F * reflectivity;
+      p.z = ground * tangent_[ring];
+      p.intensity = 255.0F * hit.reflectivity;
     }
   }
 }

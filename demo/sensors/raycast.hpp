@@ -45,8 +45,12 @@ class SimulatedStreet {
   struct Crossing {  // where one column's vertical plane cuts a solid, as distances along the ground
     float near, far, z0, z1, reflectivity;
   };
+  struct Hit {  // of a ray, as distance along the ground
+    float distance, reflectivity;
+  };
   void place(double seconds);
   void cross(float dx, float dy);
+  [[nodiscard]] Hit hit_of(float slope) const;
 
   std::vector<float> tangent_, cosine_;     // of each ring's elevation
   std::vector<float> column_x_, column_y_;  // direction of each column

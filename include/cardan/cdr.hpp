@@ -165,6 +165,20 @@ bool read_value(CdrReader& reader, T& value) noexcept {
   }
 }
 
+/// The largest vector of numbers among those that were considered.
+struct LargestVector {
+  const void* vector = nullptr;
+  std::span<const std::byte> bytes{};
+
+  template <class V>
+  void consider(const V& one) noexcept {
+    if constexpr (kind_of<V>() == Kind::Vector) {
+      if constexpr (is_number<typename V::value_type>)
+        if (one.size_bytes() > bytes.size()) *this = {&one, std::as_bytes(one.span())};
+    }
+  }
+};
+
 }  // namespace detail
 
 /// Fills `out` with the CDR form of `message`. The payload of `out` points into the message and is not copied. Throws
@@ -173,22 +187,11 @@ bool read_value(CdrReader& reader, T& value) noexcept {
 /// the buffers have reached the largest size needed.
 template <Message T>
 void frame_cdr(const T& message, CdrFrame& out) {
-  const void* largest = nullptr;
-  out.payload = {};
-  if constexpr (!detail::HasCdrForm<T>) {
-    detail::for_each_vector(message, [&](const auto& vector, std::size_t, std::size_t) {
-      if constexpr (detail::kind_of<std::remove_cvref_t<decltype(vector)>>() == detail::Kind::Vector) {
-        using Element = typename std::remove_cvref_t<decltype(vector)>::value_type;
-        if constexpr (detail::is_number<Element>) {
-          if (vector.size_bytes() > out.payload.size()) {
-            out.payload = std::as_bytes(vector.span());
-            largest = &vector;
-          }
-        }
-      }
-    });
-  }
-  CdrWriter writer(out.prefix, out.suffix, largest);
+  detail::LargestVector largest;
+  if constexpr (!detail::HasCdrForm<T>)
+    detail::for_each_vector(message, [&](const auto& one, std::size_t, std::size_t) { largest.consider(one); });
+  out.payload = largest.bytes;
+  CdrWriter writer(out.prefix, out.suffix, largest.vector);
   detail::write_value(writer, message);
 }
 
