@@ -193,17 +193,17 @@ bool convert_sqlite(const std::string& path, const MessageFiles& messages, Conve
     if (seen % 256 == 0 && !out.go_on(seen, 0)) return false;
     const auto target = targets.find(message->topic);
     mcap::View data = message->data;
-    std::string why;
+    const bool is_packed = mcap::PackedMessages::is_packed(data);
     if (target == targets.end()) {
       if (!bag.topics().contains(message->topic)) ++unknown;
     } else if (out.left_out(target->second)) {
       out.fail(target->second, "");
-    } else if (mcap::PackedMessages::is_packed(data) && !(why = packed.unpack(data, unpacked)).empty()) {
+    } else if (const std::string why = is_packed ? packed.unpack(data, unpacked) : ""; !why.empty()) {
       out.fail(target->second, why);
     } else if (message->time < 0 || data.size() < 4) {
       out.fail(target->second, "they have no time, or no CDR");
     } else {
-      if (mcap::PackedMessages::is_packed(data)) data = unpacked;
+      if (is_packed) data = unpacked;
       out.write(target->second, static_cast<std::uint64_t>(message->time), data);
     }
   }
@@ -229,7 +229,8 @@ class McapConversion {
                                   [this](std::size_t, const mcap::Channel& c) { return out_.wants(c.topic); });
     std::uint64_t seen = 0;
     while (const auto next = messages.next()) {
-      if (++seen % 256 == 0 && !out_.go_on(seen, 0)) return false;
+      ++seen;
+      if (seen % 256 == 0 && !out_.go_on(seen, 0)) return false;
       const std::size_t target = targets_[next->file].at(next->view.channel->id);
       if (out_.left_out(target))
         out_.fail(target, "");

@@ -175,11 +175,11 @@ class NeededFiles {
 
 }  // namespace
 
-std::atomic<std::size_t> DeclarationShare::all_{0};
+std::atomic<std::size_t> DeclarationShare::all{0};
 
 void DeclarationShare::take(std::size_t declarations) {
   mine_ = declarations;
-  if (all_.fetch_add(declarations) + declarations > kMostProtobufOfAll)
+  if (all.fetch_add(declarations) + declarations > kMostProtobufOfAll)
     throw ProtobufRefusal(
         fmt::format("the definitions of all types have more than {} declarations together", kMostProtobufOfAll));
 }

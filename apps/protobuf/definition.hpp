@@ -25,12 +25,12 @@ class DeclarationShare {
   DeclarationShare() = default;
   DeclarationShare(const DeclarationShare&) = delete;
   DeclarationShare& operator=(const DeclarationShare&) = delete;
-  ~DeclarationShare() { all_ -= mine_; }
+  ~DeclarationShare() { all -= mine_; }
   /// Once. Throws ProtobufRefusal.
   void take(std::size_t declarations);
 
  private:
-  static std::atomic<std::size_t> all_;
+  static std::atomic<std::size_t> all;
   std::size_t mine_ = 0;
 };
 

@@ -109,8 +109,8 @@ class Echo {
   const ProtobufType* protobuf_of(const ObservedStream& stream, const std::string& schema) {
     const auto [at, is_new] = protobufs_.try_emplace({stream.type(), schema});
     std::string why;
-    if (is_new && (at->second = protobuf_type(stream.type(), std::as_bytes(std::span(schema)), why)) == nullptr)
-      tell_undecoded(stream, why);
+    if (is_new) at->second = protobuf_type(stream.type(), std::as_bytes(std::span(schema)), why);
+    if (is_new && at->second == nullptr) tell_undecoded(stream, why);
     return at->second.get();
   }
 

@@ -151,7 +151,9 @@ class Last {
 
   void take_all(ReadOptions options, std::uint64_t chunk) {
     Messages messages = reader_.messages(std::move(options));
-    for (std::uint64_t order = 0; auto view = messages.next(); ++order) {
+    for (std::uint64_t order = 0;; ++order) {
+      auto view = messages.next();
+      if (!view) return;
       Found found{.time = view->message.log_time,
                   .chunk = chunk,
                   .order = order,

@@ -94,7 +94,7 @@ void Writer::end_chunk() {
               .message_end_time = last_,
               .uncompressed_size = records_.size(),
               .uncompressed_crc = options_.chunk_crc ? crc32(records_) : 0,
-              .compression = name_of(compressor_.kind()),
+              .compression = std::string(name_of(compressor_.kind())),
               .records = records_};
   if (compressor_.kind() != Compression::None) {
     compressor_.append(packed_, records_);

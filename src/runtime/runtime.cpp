@@ -342,7 +342,7 @@ void Runtime::connect_remotes(const ComponentCore* only) {
   std::vector<std::future<std::unique_ptr<detail::RemoteSource>>> connecting;
   for (const auto& [key, w] : wanted) {
     if (connecting.size() >= kMostAtOnce) connecting[connecting.size() - kMostAtOnce].wait();
-    connecting.push_back(std::async(launch, [this, &w = w] { return connect_remote(*w.declared, w.ports); }));
+    connecting.push_back(std::async(launch, [this, &port = w] { return connect_remote(*port.declared, port.ports); }));
   }
   std::size_t next = 0;
   for (auto& [key, w] : wanted) {

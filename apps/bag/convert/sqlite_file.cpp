@@ -176,8 +176,11 @@ class SqliteFile final : public ConvertedFile {
     }
     message_.reset();
     run("COMMIT");
-    if (sqlite3_close(database_.get()) != SQLITE_OK) failed();
-    (void)database_.release();
+    sqlite3* const database = database_.release();
+    if (sqlite3_close(database) != SQLITE_OK) {
+      database_.reset(database);  // it is still open
+      failed();
+    }
     file_.finish();
     if (!folder_.empty()) metadata_.write();
   }

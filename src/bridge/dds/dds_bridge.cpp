@@ -474,7 +474,7 @@ std::vector<std::string> DdsBridge::notes() const {
   if (reads || is_read)
     for (std::string& note : notes_on(receive_buffers(), reads, is_read)) all.push_back(std::move(note));
   if (choice_.is_usual && stays_here(choice_) && participant_.others() == 0)
-    all.push_back(
+    all.emplace_back(
         "nobody else uses DDS on loopback: nodes of ROS 2 with its default settings use the network — "
         "--discovery subnet meets them");
   if (out_of_memory_ != 0)

@@ -439,7 +439,7 @@ std::vector<std::string> FoxgloveBridge::notes() const {
   const auto owners = [](const auto& channel) { return channel.second.is_owners; };
   const auto others = [](const auto& viewer) { return !viewer.second->is_ours(); };
   if (std::any_of(channels_.begin(), channels_.end(), owners) && std::any_of(viewers_.begin(), viewers_.end(), others))
-    all.push_back(
+    all.emplace_back(
         "clients of other users or computers do not get topics of access 'owner' — name them in full in 'topics' "
         "(--topic), or set 'owner' in the rule (--owner)");
   for (const auto& [topic, why] : catalogue_.problems()) all.push_back(fmt::format("{}: {}", topic, why));

@@ -254,7 +254,7 @@ void Viewer::handle(const Step& request) {
 }
 
 void Viewer::playback(const PlaybackState& state, bool did_seek, const std::string& request) {
-  if (!playback_) playback_.emplace();
+  if (!playback_) playback_ = News{};  // emplace() asks for a constructor before the class is complete
   playback_->state = state;
   playback_->did_seek = playback_->did_seek || did_seek;
   if (!request.empty()) playback_->request = request;

@@ -147,8 +147,8 @@ bool TopicQueue::wanted(std::int64_t publish_ns) noexcept {
 }
 
 std::optional<TopicQueue::Waiting> TopicQueue::take(std::int64_t now, const RecordingTime& time, bool paused) {
-  constexpr int kMostAtOnce = 1024;  // a publisher that is faster than we are must not keep us here
-  for (int i = 0; i < kMostAtOnce; ++i) {
+  constexpr int kMostTaken = 1024;  // a publisher that is faster than we are must not keep us here
+  for (int i = 0; i < kMostTaken; ++i) {
     AnySample sample = subscriber_->take();
     if (!sample) {
       if (subscriber_->reason() == Reason::Limit) was_full_ = true;

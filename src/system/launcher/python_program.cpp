@@ -24,7 +24,7 @@ std::string interpreter_file(const std::string& name) {
   std::istringstream folders(variable("PATH", "/usr/local/bin:/usr/bin:/bin"));
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (!folder.starts_with('/')) continue;
-    const std::string file = folder + "/" + name;
+    const std::string file = fmt::format("{}/{}", folder, name);
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file;
   }

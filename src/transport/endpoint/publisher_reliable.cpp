@@ -51,8 +51,8 @@ void PublisherCore::lose_patience(Patience& p) const noexcept {
   constexpr std::int64_t kForgives = 60'000'000'000;  // ns
   const std::int64_t now = steady_now();
   if (now - p.until_ns > kForgives) p.demotions = 0;
-  constexpr std::int64_t kLongest = 3'600'000'000'000;  // ns; of a time-out
-  const std::int64_t timeout = std::min<std::int64_t>(options_.reliable_timeout.count(), kLongest);
+  constexpr std::int64_t kLongestTimeout = 3'600'000'000'000;  // ns; of a time-out
+  const std::int64_t timeout = std::min<std::int64_t>(options_.reliable_timeout.count(), kLongestTimeout);
   p.until_ns = p.demotions == 0 ? now : now + (timeout << std::min(p.demotions, kMost));
   ++p.demotions;
   ++p.losses;
