@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All standard messages. The adaptors that need other libraries (eigen.hpp, pcl.hpp) are not
-// included.
+/// \file
+/// All standard messages. The adaptors that need other libraries (eigen.hpp, pcl.hpp) are not included.
 #include "cardan/messages/cdr.hpp"
 #include "cardan/messages/clock.hpp"
 #include "cardan/messages/cycle_hint.hpp"

@@ -21,9 +21,11 @@ struct CycleOptions {
 
 /// Marks when an application computes, so that a recorder writes to the disk while it idles:
 ///
-///     cardan::Cycle cycle{"control", 20ms};
-///     … in the loop: cycle.begin(); …; cycle.end();
-///     … or, for a block: const auto run = cycle.run();
+/// ```cpp
+/// cardan::Cycle cycle{"control", 20ms};
+/// … in the loop: cycle.begin(); …; cycle.end();
+/// … or, for a block: const auto run = cycle.run();
+/// ```
 ///
 /// Waiting (for the next sample, the next period) belongs outside.
 ///
