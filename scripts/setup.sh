@@ -90,7 +90,6 @@ test-deep | cmd:aarch64-linux-gnu-g++                | g++-aarch64-linux-gnu    
 test-deep | cmd:qemu-aarch64                         | qemu-user                | runs the arm64 unit tests
 test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               | GoogleTest's source, for the arm64 unit tests
 test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
-test-deep | file:/usr/lib/python3/dist-packages/clang/cindex.py | python3-clang-19 | lists the public names
 test-deep | cmd:abidiff                              | abigail-tools            | compares the library with the last release
 test-deep | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
 test-deep | cmd:lintian                              | lintian                  | checks the Debian packages
