@@ -7,6 +7,7 @@
 
 namespace cardan::config {
 
+/// How bad a problem is.
 enum class Severity : std::uint8_t {
   Error,    ///< the file cannot be run as it is
   Warning,  ///< it can, but hardly does what was meant

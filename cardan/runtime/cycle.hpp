@@ -11,6 +11,7 @@
 
 namespace cardan {
 
+/// Options of a Cycle.
 struct CycleOptions {
   /// Weight of this application's computing compared with that of others, above 0 to 1000. A recorder first avoids the
   /// heavy ones.

@@ -17,6 +17,7 @@ struct FuseInput {
   std::uint32_t depth = 0;
 };
 
+/// Options of Context::fuse().
 struct FuseOptions {
   /// Name in statistics and messages; empty: "fusion", "fusion2" …
   std::string name{};

@@ -6,6 +6,7 @@
 
 namespace cardan {
 
+/// Options of a component's input.
 struct InputOptions {
   /// Samples that may wait for the callback. If there are more, the oldest is dropped and counted. Each costs the
   /// publisher a slot. 0: the topic's depth.

@@ -14,6 +14,7 @@ enum class Overrun : std::uint8_t {
   CatchUp,  ///< calls once for each: the number of calls is right, their times are not. For simulations and counters.
 };
 
+/// Options of a component's timer.
 struct TimerOptions {
   Overrun overrun = Overrun::Skip;
   /// When the first call is due, after the start. 0: one period.

@@ -116,7 +116,7 @@ def tidy(code):
     code = re.sub(r"\s+", " ", code).strip()
     code = re.sub(r"< (?=[^=<])", "<", code)
     code = re.sub(r"(?<=[^<=-]) >", ">", code)
-    code = re.sub(r" ([&*]+)(\.\.\.)?(?=\S|$)", r"\1\2 ", code)
+    code = re.sub(r" ([&*]+)(\.\.\.)?(?=[^\s&*.]|$)", r"\1\2 ", code)
     return re.sub(r"(?<=[&*.]) (?=[),>]|$)", "", code)
 
 

@@ -237,7 +237,7 @@ def heading(one):
 
 
 def free_anchor(name, page, used):
-    name = re.sub(r"<.*?>", "", name).replace("::", ".")
+    name = name.replace("<T>", "").replace("::", ".")
     anchor = name = re.sub(r"[^\w.]+", "-", name).strip("-") or "operator"
     count = 1
     while (page, anchor) in used:

@@ -42,6 +42,7 @@ struct PlayedMessage {
   std::int64_t late_ns = 0;      ///< after its deadline; 0 if it had none
 };
 
+/// Which messages are played, and how.
 struct PlayerOptions {
   double rate = 1;    ///< seconds of the recording for each second
   bool loop = false;  ///< from the start again, until stop()

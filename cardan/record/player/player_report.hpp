@@ -9,6 +9,7 @@
 
 namespace cardan::record {
 
+/// A topic of the recording, and what was published of it.
 struct PlayedTopic {
   std::string topic{}, type{};
   std::optional<std::uint64_t> recorded{};  ///< messages that the files say they have; empty: one does not say it
@@ -33,6 +34,7 @@ struct PlayerPosition {
   bool ended = false;  ///< all has been played
 };
 
+/// A player's work so far.
 struct PlayerReport {
   std::vector<PlayedTopic> topics{};
   std::vector<LeftOut> left_out{};

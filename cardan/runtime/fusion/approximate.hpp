@@ -8,6 +8,7 @@
 
 namespace cardan {
 
+/// Options of one input of approximate().
 struct ApproximateInput {
   /// The shortest time between two samples of this input, if known (half of its period is safe): sets are then decided
   /// without waiting for a sample that cannot be closer, up to one period of the input sooner. An input that breaks it
@@ -58,6 +59,7 @@ struct ApproximateOptions {
 ///  - no set within the tolerance could be made of what was passed over between two sets;
 ///  - a set is decided at the latest when every input has come to the pivot's time: no input is waited for longer;
 ///  - the order of the inputs does not matter, and neither does when samples arrive: the sets follow from the stamps.
+///
 /// The first holds always, the second until a clock is set back. The others end where a queue is full or `patience` is
 /// over: then the closest known set fires if there is one, else the oldest sample of the full queue is pushed out. A
 /// sample out of order is sorted in; where something later of its input has left already, it comes too late.

@@ -12,6 +12,7 @@
 
 namespace cardan {
 
+/// The largest number of streams that a fusion joins.
 inline constexpr std::size_t kMaxFusionInputs = 8;
 
 /// Options that differ from input to input, in their order: `{{}, {.max_age = 200ms}}`. Other inputs have `T{}`.

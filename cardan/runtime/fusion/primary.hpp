@@ -9,6 +9,7 @@
 
 namespace cardan {
 
+/// Options of one input of primary().
 struct PrimaryInput {
   /// Overrides the policy's `max_age` for this input. 0: any age.
   std::optional<std::chrono::nanoseconds> max_age{};
