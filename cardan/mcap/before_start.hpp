@@ -20,7 +20,7 @@ inline constexpr const char* kPublishersName = "cardan.publishers";
 /// In a channel's metadata, where it has no offered_qos_profiles: how many samples a late subscriber is given.
 inline constexpr const char* kDepthKey = "cardan.depth";
 
-/// The messages at the start of a cut recording that were recorded before the cut, for late subscribers.
+/// The messages from before the start of a file, with which the file begins.
 struct BeforeStart {
   std::uint64_t start = 0;                          ///< log time of the first other message, or earlier
   std::uint64_t last = 0;                           ///< log time of the last such message

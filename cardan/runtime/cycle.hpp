@@ -24,11 +24,14 @@ struct CycleOptions {
 ///
 /// ```cpp
 /// cardan::Cycle cycle{"control", 20ms};
-/// … in the loop: cycle.begin(); …; cycle.end();
-/// … or, for a block: const auto run = cycle.run();
+/// while (…) {
+///   cycle.begin();
+///   …
+///   cycle.end();
+/// }
 /// ```
 ///
-/// Waiting (for the next sample, the next period) belongs outside.
+/// For a block: `const auto run = cycle.run();`. Waiting (for the next sample, the next period) belongs outside.
 ///
 /// Each begin() and end() publishes a CycleHint on `/cardan/cycles`, whether or not a recorder runs. A recorder reads
 /// the hints of its own user's programs, of up to 64 of these objects. Components of `cardan run` have a cycle without
