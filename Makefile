@@ -78,7 +78,7 @@ deb: ## Debian packages to build/release/packages: libcardan0, libcardan-dev, ca
 	@scripts/setup.sh --for demo --for deb
 	@scripts/deb.sh
 
-site: ## the documentation as a website, to build/site (mkdocs-material from PyPI)
+site: ## the documentation and the API reference as a website, to build/site (Doxygen, and mkdocs-material from PyPI)
 	@scripts/setup.sh --for site
 	@NO_MKDOCS_2_WARNING=1 build/venv/bin/mkdocs build --strict
 	@echo "make: build/site/index.html; with search: python3 -m http.server --directory build/site"

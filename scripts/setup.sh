@@ -69,6 +69,7 @@ deb?      | py:dev                                   | python3-dev              
 wheel     | py:venv                                  | python3-venv             | pip, which builds the wheel
 wheel     | py:dev                                   | python3-dev              | Python's headers
 site      | py:venv                                  | python3-venv             | mkdocs in build/venv
+site      | cmd:doxygen                              | doxygen                  | reads the comments of the headers, for the API reference
 test      | hdr:gtest/gtest.h                        | libgtest-dev             | the unit tests
 test      | hdr:eigen3/Eigen/Core                    | libeigen3-dev            | Eigen views of point clouds (headers only)
 test      | hdr:google/protobuf/message.h            | libprotobuf-dev          | the Protobuf codec (headers, and the library for its test)
@@ -78,6 +79,7 @@ test      | cmd:spin                                 | spin                     
 test?     | cmd:openssl                              | openssl                  | certificates for the test of DDS Security
 test?     | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 test?     | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of the bridge's tests
+test      | cmd:doxygen                              | doxygen                  | reads the comments of the headers, for the website
 test      | py:venv                                  | python3-venv             | the independent message check (rosbags) in build/venv
 test?     | py:dev                                   | python3-dev              | Python's headers, for the Python package
 test-deep | cmd:clang++-19                           | clang-19                 | the second compiler, and the thread sanitizer
@@ -88,7 +90,6 @@ test-deep | cmd:aarch64-linux-gnu-g++                | g++-aarch64-linux-gnu    
 test-deep | cmd:qemu-aarch64                         | qemu-user                | runs the arm64 unit tests
 test-deep | file:/usr/src/googletest/CMakeLists.txt  | googletest               | GoogleTest's source, for the arm64 unit tests
 test-deep | hdr:boost/version.hpp                    | libboost-dev             | PCL's headers need it
-test-deep | file:/usr/lib/python3/dist-packages/clang/cindex.py | python3-clang-19 | lists the public names
 test-deep | cmd:abidiff                              | abigail-tools            | compares the library with the last release
 test-deep | cmd:dpkg-shlibdeps                       | dpkg-dev                 | finds the packages that ours depend on, and packs them
 test-deep | cmd:lintian                              | lintian                  | checks the Debian packages

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+/// \file
 /// Everything a program that publishes or subscribes needs. The adaptors that need other libraries are separate headers
 /// in src/messages.
 #include "cardan/clock.hpp"

@@ -18,10 +18,12 @@ namespace cardan {
 /// members (cardan/protobuf.hpp does so for Protobuf's messages). Without a specialization the type stays
 /// within its process.
 ///
-///   static std::string type_name();                                  // "my.Package.Type"
-///   static std::string schema();                                     // what a recorder stores with it; may be empty
-///   static bool encode(const T& object, std::vector<std::byte>& to); // false: cannot be encoded
-///   static bool decode(std::span<const std::byte> bytes, T& object); // false: malformed
+/// ```cpp
+/// static std::string type_name();                                  // "my.Package.Type"
+/// static std::string schema();                                     // what a recorder stores with it; may be empty
+/// static bool encode(const T& object, std::vector<std::byte>& to); // false: cannot be encoded
+/// static bool decode(std::span<const std::byte> bytes, T& object); // false: malformed
+/// ```
 template <class T>
 struct codec;
 

@@ -14,14 +14,16 @@ namespace cardan {
 /// configuration decides on which process, thread and CPU it runs. Its callbacks never overlap, unless an input asks
 /// for it.
 ///
-///   class Detector : public cardan::Component {
-///     void on_start(cardan::Context& context) override {
-///       out_ = context.output(kPeople);
-///       context.input(kImages, [this](const cardan::Sample<cardan::Image>& image) { … });
-///     }
-///     cardan::Output<cardan::Detections2D> out_;
-///   };
-///   CARDAN_COMPONENT(Detector)
+/// ```cpp
+/// class Detector : public cardan::Component {
+///   void on_start(cardan::Context& context) override {
+///     out_ = context.output(kPeople);
+///     context.input(kImages, [this](const cardan::Sample<cardan::Image>& image) { … });
+///   }
+///   cardan::Output<cardan::Detections2D> out_;
+/// };
+/// CARDAN_COMPONENT(Detector)
+/// ```
 class Component {
  public:
   Component() = default;

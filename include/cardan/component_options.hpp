@@ -9,6 +9,7 @@
 
 namespace cardan {
 
+/// Options of a component's input.
 struct InputOptions {
   /// Samples that may wait for the callback. If there are more, the oldest is dropped and counted. Each costs the
   /// publisher a slot. 0: the topic's depth.
@@ -29,6 +30,7 @@ enum class Overrun : std::uint8_t {
   CatchUp,  ///< calls once for each: the number of calls is right, their times are not. For simulations and counters.
 };
 
+/// Options of a component's timer.
 struct TimerOptions {
   Overrun overrun = Overrun::Skip;
   /// When the first call is due, after the start. 0: one period.
@@ -46,6 +48,7 @@ struct FuseInput {
   std::uint32_t depth = 0;
 };
 
+/// Options of Context::fuse().
 struct FuseOptions {
   /// Name in statistics and messages; empty: "fusion", "fusion2" …
   std::string name{};

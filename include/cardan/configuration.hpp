@@ -19,6 +19,7 @@
 
 namespace cardan::config {
 
+/// How bad a problem is.
 enum class Severity : std::uint8_t {
   Error,    ///< the file cannot be run as it is
   Warning,  ///< it can, but hardly does what was meant
@@ -56,7 +57,9 @@ using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<
                            std::vector<double>, std::vector<std::string>>;
 inline constexpr std::size_t kMostElements = 65'536;  ///< of a list
 
+/// How the kernel schedules a thread: as ordinary threads (Other), or by the realtime policy of that name.
 enum class Policy : std::uint8_t { Other, Fifo, RoundRobin, Deadline };
+/// How the CPUs of a group are given to its workers.
 enum class Affinity : std::uint8_t {
   Range,     ///< each worker runs on any of the group's CPUs
   OneToOne,  ///< worker i runs on the group's i-th CPU
@@ -67,6 +70,7 @@ enum class OnException : std::uint8_t {
   Restart,   ///< the component is stopped and started again; its process keeps running
   Crash,     ///< its process ends as if it had crashed, and is restarted by its rule
 };
+/// Which ends of a process bring a restart.
 enum class RestartWhen : std::uint8_t {
   Crash,   ///< after a signal, an exit code other than 0, or a watchdog
   Always,  ///< also after it ended by itself
@@ -117,6 +121,7 @@ struct Naming {
   bool operator==(const Naming&) const = default;
 };
 
+/// A component of a process.
 struct Component {
   std::string name{};  ///< unique in the file
   std::string library{};
@@ -157,6 +162,7 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
+/// When a process is restarted, and how often.
 struct Restart {
   RestartWhen when = RestartWhen::Crash;
   int limit = 5;  ///< restarts within the window, after which the process is given up
@@ -196,6 +202,7 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
+/// A process: components, a bridge, a recorder, or a program that knows nothing of Cardan.
 struct Process {
   std::string name{};
   std::vector<Component> components{};
@@ -243,6 +250,7 @@ struct Needs {
   bool operator==(const Needs&) const = default;
 };
 
+/// The condition of a transition.
 struct Condition {
   enum class Kind : std::uint8_t {
     Down,        ///< one of the processes or components is not running
@@ -279,6 +287,7 @@ struct IncludeLinks {
   bool operator==(const IncludeLinks&) const = default;
 };
 
+/// The text of a configuration: its files, and where its parts are in them.
 struct Source {
   std::string file_name{};
   std::vector<std::string> included{};                 ///< paths of the other files, and options that gave values
@@ -299,6 +308,7 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
+/// The contents of a configuration file, with the files that it includes.
 struct Configuration {
   std::string name{};  ///< the file's name without folder and ending, if it gives none
   std::string domain = "default";
@@ -327,6 +337,7 @@ inline constexpr std::size_t kMaxVariables = 256;                         ///< o
 inline constexpr std::size_t kMaxTextBytes = std::size_t{2} << 20U;       ///< of all files together
 inline constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20U;  ///< that variables and instances make of them
 
+/// Options for reading a configuration.
 struct ReadOptions {
   std::vector<std::string> variables{};  ///< "name=value" of --var: instead of what `variables` of the file says
   /// The text of an included file of at most `most` bytes. Throws Error: it cannot be read. Empty: read_text().
@@ -371,7 +382,9 @@ struct ReadOptions {
 [[nodiscard]] std::string_view type_of(const Value& value) noexcept;
 /// As JSON writes it.
 [[nodiscard]] std::string text(const Value& value);
+/// Whether it is a list. Any thread; does not block.
 [[nodiscard]] constexpr bool is_list(const Value& value) noexcept { return value.index() >= 4; }
+/// Whether it is a list without elements. Any thread; does not block.
 [[nodiscard]] bool is_empty_list(const Value& value) noexcept;
 /// The elements of a list, or the value alone. Any thread; does not block.
 [[nodiscard]] std::vector<Value> elements_of(const Value& value);

@@ -11,6 +11,7 @@
 
 namespace cardan {
 
+/// Options of a Cycle.
 struct CycleOptions {
   /// Weight of this application's computing compared with that of others, above 0 to 1000. A recorder first avoids the
   /// heavy ones.
@@ -21,11 +22,16 @@ struct CycleOptions {
 
 /// Marks when an application computes, so that a recorder writes to the disk while it idles:
 ///
-///     cardan::Cycle cycle{"control", 20ms};
-///     … in the loop: cycle.begin(); …; cycle.end();
-///     … or, for a block: const auto run = cycle.run();
+/// ```cpp
+/// cardan::Cycle cycle{"control", 20ms};
+/// while (…) {
+///   cycle.begin();
+///   …
+///   cycle.end();
+/// }
+/// ```
 ///
-/// Waiting (for the next sample, the next period) belongs outside.
+/// For a block: `const auto run = cycle.run();`. Waiting (for the next sample, the next period) belongs outside.
 ///
 /// Each begin() and end() publishes a CycleHint on `/cardan/cycles`, whether or not a recorder runs. A recorder reads
 /// the hints of its own user's programs, of up to 64 of these objects. Components of `cardan run` have a cycle without

@@ -17,6 +17,7 @@ enum class DiskMode : std::uint8_t {
 
 /// "direct", "dontcache", "sync-range", "plain"
 [[nodiscard]] const char* to_string(DiskMode mode) noexcept;
+/// The mode of such a word; empty: it is not one.
 [[nodiscard]] std::optional<DiskMode> disk_mode_of(const std::string& word) noexcept;
 
 /// The abilities of a folder's file system and this kernel, tried out with a small file in it.

@@ -13,6 +13,7 @@ namespace cardan {
 
 /// x, y, z of all points, one column for each point, over shared memory.
 using ConstPointMap = Eigen::Map<const Eigen::Matrix<float, 3, Eigen::Dynamic>, Eigen::Unaligned, Eigen::OuterStride<>>;
+/// The same, writable.
 using PointMap = Eigen::Map<Eigen::Matrix<float, 3, Eigen::Dynamic>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
 namespace detail {

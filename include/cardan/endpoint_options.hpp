@@ -42,6 +42,7 @@ enum class Reason : std::uint8_t {
   Forked,  ///< this is a child of fork(): make new endpoints after exec
 };
 
+/// Options of one publisher. The topic has those that both sides agree on.
 struct PublisherOptions {
   /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set. Domains never see
   /// each other.
@@ -52,6 +53,7 @@ struct PublisherOptions {
   std::string via{};
 };
 
+/// Options of one subscriber. The topic has those that both sides agree on.
 struct SubscriberOptions {
   std::string domain{};
   /// Samples held at once, at most 200. Each costs the publisher a slot. A take() beyond this number returns empty

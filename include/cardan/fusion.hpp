@@ -15,13 +15,15 @@ namespace cardan {
 
 /// Joins 2 to 8 streams of samples into sets, by a policy: primary(), approximate() or exact().
 ///
-///     cardan::Fusion<Image, PointCloud> fusion{cardan::approximate({.tolerance = 20ms})};
-///     …
-///     fusion.offer<0>(image);
-///     while (auto set = fusion.next()) {
-///       auto& [front, cloud] = *set;
-///       …
-///     }
+/// ```cpp
+/// cardan::Fusion<Image, PointCloud> fusion{cardan::approximate({.tolerance = 20ms})};
+/// …
+/// fusion.offer<0>(image);
+/// while (auto set = fusion.next()) {
+///   auto& [front, cloud] = *set;
+///   …
+/// }
+/// ```
 ///
 /// next() decides on the sets. Call it after each offer until it is empty; then every set fires at the first possible
 /// moment. A program that first offers all samples and then calls next() gets the freshest set with primary(); with the

@@ -13,6 +13,7 @@
 
 namespace cardan {
 
+/// The largest number of streams that a fusion joins.
 inline constexpr std::size_t kMaxFusionInputs = 8;
 
 /// Options that differ from input to input, in their order: `{{}, {.max_age = 200ms}}`. Other inputs have `T{}`.
@@ -122,6 +123,7 @@ struct FusionStatistics {
   std::array<FusionInputStatistics, kMaxFusionInputs> inputs{};
 };
 
+/// Options of one input of primary().
 struct PrimaryInput {
   /// Overrides the policy's `max_age` for this input. 0: any age.
   std::optional<std::chrono::nanoseconds> max_age{};
@@ -150,6 +152,7 @@ struct PrimaryOptions {
 /// future, the publish times give its age: a clock that was set back does not keep a dead input alive.
 [[nodiscard]] FusionPolicy primary(const PrimaryOptions& options = {});
 
+/// Options of one input of approximate().
 struct ApproximateInput {
   /// The shortest time between two samples of this input, if known (half of its period is safe): sets are then decided
   /// without waiting for a sample that cannot be closer, up to one period of the input sooner. An input that breaks it
@@ -200,6 +203,7 @@ struct ApproximateOptions {
 ///  - no set within the tolerance could be made of what was passed over between two sets;
 ///  - a set is decided at the latest when every input has come to the pivot's time: no input is waited for longer;
 ///  - the order of the inputs does not matter, and neither does when samples arrive: the sets follow from the stamps.
+///
 /// The first holds always, the second until a clock is set back. The others end where a queue is full or `patience` is
 /// over: then the closest known set fires if there is one, else the oldest sample of the full queue is pushed out. A
 /// sample out of order is sorted in; where something later of its input has left already, it comes too late.

@@ -8,6 +8,7 @@
 
 namespace cardan {
 
+/// How important a line of the log is.
 enum class LogLevel {
   Debug = -1,  ///< for finding a fault: left out unless it is asked for
   Info,

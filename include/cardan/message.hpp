@@ -208,7 +208,9 @@ template <Message T>
 /// Makes a struct a message. The arguments are the type, its ROS 2 name, and all its fields in order. Write it at
 /// namespace scope, in any namespace, after the struct:
 ///
-///     CARDAN_MESSAGE(my::Speed, "my_msgs/msg/Speed", stamp, metres_per_second)
+/// ```cpp
+/// CARDAN_MESSAGE(my::Speed, "my_msgs/msg/Speed", stamp, metres_per_second)
+/// ```
 #define CARDAN_MESSAGE(Type, name, ...)                                                                                \
   static_assert(::cardan::detail::check_message<Type, name CARDAN_FOR_EACH_(CARDAN_NAMED_TYPE_, Type, __VA_ARGS__)>(), \
                 name " cannot be a Cardan message");                                                                   \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All standard messages. The adaptors that need other libraries (eigen.hpp, pcl.hpp) are not
-// included.
+/// \file
+/// All standard messages. The adaptors that need other libraries (eigen.hpp, pcl.hpp) are not included.
 #include "cardan/cdr.hpp"
 #include "cardan/image.hpp"
 #include "cardan/local_message.hpp"

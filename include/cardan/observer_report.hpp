@@ -81,6 +81,7 @@ class ObservedSample {
   bool adopted_ = false;
 };
 
+/// Options of an Observer and of look_around().
 struct ObserverOptions {
   /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set.
   std::string domain{};

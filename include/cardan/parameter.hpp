@@ -21,8 +21,10 @@ namespace cardan {
 
 class Context;
 
+/// The value of a parameter of any type.
 using ParameterValue = config::Value;
 
+/// The types of parameters that are not lists.
 template <class T>
 concept ScalarParameter =
     std::same_as<T, bool> || std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string>;
@@ -48,6 +50,7 @@ using ParameterElementOf = typename ParameterElement<T>::type;
 
 }  // namespace detail
 
+/// Options of a parameter.
 template <ParameterType T>
 struct ParameterOptions {
   std::optional<detail::ParameterElementOf<T>>

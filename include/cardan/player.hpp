@@ -19,6 +19,7 @@
 
 namespace cardan::record {
 
+/// A topic of the recording, and what was published of it.
 struct PlayedTopic {
   std::string topic{}, type{};
   std::optional<std::uint64_t> recorded{};  ///< messages that the files say they have; empty: one does not say it
@@ -43,6 +44,7 @@ struct PlayerPosition {
   bool ended = false;  ///< all has been played
 };
 
+/// A player's work so far.
 struct PlayerReport {
   std::vector<PlayedTopic> topics{};
   std::vector<LeftOut> left_out{};
@@ -90,6 +92,7 @@ struct PlayedMessage {
   std::int64_t late_ns = 0;      ///< after its deadline; 0 if it had none
 };
 
+/// Which messages are played, and how.
 struct PlayerOptions {
   double rate = 1;    ///< seconds of the recording for each second
   bool loop = false;  ///< from the start again, until stop()

@@ -63,6 +63,7 @@ struct PointLayout<PointXYZI> {
                                                             {.name = "intensity", .offset = 16}});
 };
 
+/// A struct that PointCloud can take and give as a point: its PointLayout is specialized.
 template <class P>
 concept PointType = std::is_trivially_copyable_v<P> && requires { PointLayout<P>::fields.size(); };
 

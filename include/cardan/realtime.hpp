@@ -43,6 +43,7 @@ struct RealtimeGrant {
   std::string remedy{};  ///< what to grant, and how
 };
 
+/// The result of realtime().
 struct RealtimeReport {
   std::vector<RealtimeGrant> grants{};  ///< one for each request
   /// Whether all requests were granted.

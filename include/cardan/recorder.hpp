@@ -33,6 +33,7 @@ enum class OnFull : std::uint8_t {
   DeleteOldest,  ///< this recording's oldest file is deleted; needs `split_bytes` or `split_time`
 };
 
+/// Which topics are recorded, to which files, and how.
 struct RecorderOptions {
   /// The file, as "drive.mcap". While it is written its name is "drive.mcap.active". With splits the files are
   /// "drive_0001.mcap", "drive_0002.mcap"…

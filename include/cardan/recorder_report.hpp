@@ -20,11 +20,13 @@ enum class LossCause : std::uint8_t {
   TooLate,     ///< published before we were attached
   Malformed,   ///< its bytes make no sense, or its checksum is wrong
 };
+/// How many values LossCause has.
 inline constexpr std::size_t kLossCauses = 6;
 
 /// "queue full"
 [[nodiscard]] const char* to_string(LossCause cause) noexcept;
 
+/// A topic's part of a recording.
 struct TopicReport {
   std::string topic{}, type{};
   std::uint64_t recorded = 0;  ///< samples that are on disk, or on their way into the kernel's hands
@@ -57,6 +59,7 @@ struct ClockStep {
   std::int64_t by_ns = 0;      ///< forward; negative: back
 };
 
+/// A recorder's work so far.
 struct RecorderReport {
   std::string file{};                ///< that is being written
   std::vector<std::string> files{};  ///< that are finished

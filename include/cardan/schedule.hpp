@@ -11,6 +11,7 @@
 
 namespace cardan::record {
 
+/// When a recorder writes to the disk.
 enum class SchedulePolicy : std::uint8_t {
   Asap,   ///< whatever waits is written at once: least memory, and the disk's work falls where it falls
   Paced,  ///< evenly, at the rate at which data comes
@@ -34,6 +35,7 @@ enum class WriteReason : std::uint8_t {
   ForcedByAge,   ///< the oldest has waited for as long as anything may
   ForcedBySize,  ///< a queue is too full
 };
+/// How many values WriteReason has.
 inline constexpr std::size_t kWriteReasons = 10;
 /// "idle window", "forced by age", …
 [[nodiscard]] std::string_view to_string(WriteReason reason) noexcept;
@@ -42,6 +44,7 @@ inline constexpr std::size_t kWriteReasons = 10;
 struct ScheduleReport {
   SchedulePolicy policy = SchedulePolicy::Cycle;
 
+  /// The part of one reason.
   struct Share {
     std::uint64_t decisions = 0;
     std::uint64_t bytes = 0;
@@ -56,6 +59,7 @@ struct ScheduleReport {
   std::uint64_t begins = 0;            ///< cycles whose start was seen
   std::uint64_t begins_in_writes = 0;  ///< of these: begun while writes were in flight
 
+  /// A program or component that marks its cycles.
   struct Application {
     std::string name{};
     double weight = 1;

@@ -24,6 +24,7 @@ namespace detail {
 [[nodiscard]] Runtime& runtime_of(Simulation& simulation) noexcept;
 }  // namespace detail
 
+/// Options of a Simulation.
 struct SimulationOptions {
   std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
   /// Changes to the topics, as in a configuration.

@@ -18,6 +18,7 @@ namespace cardan {
 
 /// The memory layout of a message type, as data. A program needs it that was not compiled with the type.
 struct TypeLayout {
+  /// A field of a struct: its name, its place in bytes, and its type.
   struct Field {
     std::string name;
     std::size_t offset = 0;
@@ -99,6 +100,7 @@ std::shared_ptr<TypeLayout> layout_of() {
 /// how many types may be hashed in the search, of which those that were are taken off; null: a second of it.
 std::shared_ptr<const TypeLayout> find_layout(const std::string& type_name, std::uint64_t type_hash,
                                               const std::string& schema, std::int64_t* effort = nullptr);
+/// The effort of one search that find_layout() takes by default, in types that are hashed: about a second.
 inline constexpr std::int64_t kUsualEffort = 20'000'000;
 
 namespace detail {

@@ -2,13 +2,17 @@
 """The website's pages lie as the repository's files do, so that one relative link works here and on a git host.
 
 A hook of mkdocs. docs/ keeps its place below the root, README.md becomes the first page, and what a page links to besides
-(a file, or a folder of an example) becomes a file or a page of the website. docs/README.md gives the navigation.
+(a file, or a folder of an example) becomes a file or a page of the website. docs/README.md gives the navigation. The API
+reference (reference.py) exists only here: docs/reference.md becomes its index.
 """
 import pathlib
 import posixpath
 import re
 
+import api
 import pymdownx.slugs
+import reference
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -40,7 +44,7 @@ def title_of(page):
 
 def navigation():
     """A section for each heading of docs/README.md, with the pages that its table names first."""
-    index, seen, found = "docs/README.md", {"README.md", "docs/README.md"}, [{"Cardan": "README.md"}]
+    index, seen, found = "docs/README.md", {"README.md", "docs/README.md", reference.INDEX}, [{"Cardan": "README.md"}]
     for section in (ROOT / index).read_text(encoding="utf-8").split("\n## ")[1:]:
         heading, _, rows = section.partition("\n")
         listed = []
@@ -51,7 +55,8 @@ def navigation():
                 listed.append({title_of(page): page})
         found.append({heading.strip(): listed})
     programs = [f"{path}/index.md" for path in linked() if (ROOT / path).is_dir()]
-    return [*found, {"Programs": programs}, {"All pages": index}]
+    themes = [{title: path} for title, path, _, _ in reference.themes()]
+    return [*found, {"API reference": [{"All headers": reference.INDEX}, *themes]}, {"Programs": programs}, {"All pages": index}]
 
 
 def folder_page(folder):
@@ -76,8 +81,13 @@ def on_config(config):
 def on_files(files, config):
     docs = pathlib.Path(config.docs_dir)
     kept = [f for f in files if f.src_dir is None or pathlib.Path(f.src_dir) != docs]  # the theme's
+    try:
+        made = reference.generated()
+    except api.Problem as problem:
+        raise PluginError(str(problem)) from None
     wanted = {*pages(), *EXTRAS, *(path for path in linked() if (ROOT / path).is_file())}
-    for path in sorted(wanted):
+    kept += [File.generated(config, path, content=content) for path, content in made.items()]
+    for path in sorted(wanted - made.keys()):
         kept.append(File(path, str(ROOT), config.site_dir, config.use_directory_urls))
     for path in linked():
         if (ROOT / path).is_dir():
@@ -98,8 +108,8 @@ def with_four_spaces(markdown):
 def on_page_markdown(markdown, page, **_):
     """A link to a folder leads to its page, and the list of all pages shows their titles."""
     here = page.file.src_uri
-    if here.endswith("/index.md"):
-        return markdown  # a page of ours, and nothing but code
+    if here.endswith("/index.md") or here.startswith("docs/reference/"):
+        return markdown  # a page that is made here
 
     def to_page(match):
         is_folder = (ROOT / target(here, match.group(1))).is_dir()

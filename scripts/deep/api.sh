@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 source scripts/lib.sh
 find_tools
 mkdir -p build/deep
-/usr/bin/python3 scripts/public_names.py include >build/deep/public-names.txt || die "the public headers cannot be read — python3-clang-19 is needed (scripts/setup.sh --for test-deep)"
+python3 packaging/site/api.py >build/deep/public-names.txt || die "the public headers cannot be read"
 if [[ ${1:-} == --write ]]; then cp build/deep/public-names.txt docs/public-names.txt; fi
 diff -u docs/public-names.txt build/deep/public-names.txt ||
   die "the public names have changed — scripts/deep/api.sh --write records them, if that is meant"

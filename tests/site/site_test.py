@@ -5,7 +5,9 @@
 
 Ends with 77 where mkdocs is not installed. The work of a browser is checked where Chromium is (browser.py).
 """
+import html
 import html.parser
+import json
 import os
 import pathlib
 import re
@@ -19,6 +21,10 @@ import urllib.parse
 import browser
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(SOURCE / "packaging/site"))
+import api  # noqa: E402
+import reference  # noqa: E402
+
 # Elements that load what an attribute names; links to other sites are not requests.
 LOADS = {"script": ["src"], "img": ["src", "srcset"], "iframe": ["src"], "source": ["src", "srcset"], "video": ["src", "poster"], "audio": ["src"],
          "embed": ["src"], "object": ["data"], "input": ["src"], "track": ["src"], "image": ["href"], "use": ["href"]}
@@ -92,7 +98,7 @@ class Site(unittest.TestCase):
         text = (self.site / "index.html").read_text(encoding="utf-8")
         shown = [re.sub(r"<[^>]+>|\s+", " ", tab).strip() for tab in re.findall(r'<li class="md-tabs__item[^"]*">(.*?)</li>', text, flags=re.S)]
         sections = re.findall(r"^## (.*)$", (SOURCE / "docs/README.md").read_text(encoding="utf-8"), flags=re.M)
-        self.assertEqual(shown, ["Cardan", *sections, "Programs", "All pages"])
+        self.assertEqual(shown, ["Cardan", *sections, "API reference", "Programs", "All pages"])
 
     def resolved(self, page, link):
         """A path in the site, and the anchor; None for another site."""
@@ -151,24 +157,73 @@ class Site(unittest.TestCase):
             found += len(lists) > 0
         self.assertGreater(found, 2)
 
-    def test_a_link_that_leads_nowhere_fails_the_build(self):
+    def test_the_reference_has_each_header_and_class(self):
+        index = self.pages["docs/reference.html"]
+        page_of = reference.theme_of_header()
+        for header in api.headers():
+            path, anchor = page_of[header][0].replace(".md", ".html"), header.rpartition("/")[2]
+            self.assertIn(anchor, self.pages[path].anchors)
+            self.assertIn(f"{path.removeprefix('docs/')}#{anchor}", index.links)
+        declared = [one for one in reference.Pages().declared if one.kind in ("class", "struct", "union", "concept", "enum")]
+        self.assertGreater(len(declared), 200)
+        for one in declared:
+            text = (self.site / page_of[one.header][0].replace(".md", ".html")).read_text(encoding="utf-8")
+            shown = f"<b>{html.escape(one.name.rpartition('::')[2], quote=False)}</b>" if "@" not in one.name else "<code>enum</code>"
+            self.assertTrue(shown in text, one.name)
+            self.assertTrue(f"#include &lt;{api.include_of(one.header)}&gt;" in text, one.header)
+
+    def test_a_class_of_the_reference_has_its_members_and_comments(self):
+        text = (self.site / "docs/reference/topics.html").read_text(encoding="utf-8")
+        section = text[text.index('id="Publisher"'):text.index('id="subscriber.hpp"')]
+        for expected in ("#include &lt;cardan/", "template &lt;", 'id="Publisher.loan"', 'id="Publisher.publish"', 'id="Publisher.subscribers"',
+                         "Hands the loan to every subscriber.", "<p>Thread safety: one thread at a time",
+                         '<a href="#PublisherOptions">PublisherOptions</a>', '<a href="errors-log-and-clocks.html#Error">Error</a>'):
+            self.assertTrue(expected in section, expected)
+        for inner in ("detail::", "end_", "Chosen for a type"):
+            self.assertNotIn(inner, section)
+        of_c = (self.site / "docs/reference/c-interface.html").read_text(encoding="utf-8")
+        self.assertTrue("<code>CARDAN_GROUP = 1</code></td>\n<td>users that share" in of_c)
+
+    def test_search_finds_the_names_of_the_reference(self):
+        entries = json.loads((self.site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+        found = {entry["location"]: entry for entry in entries}
+        self.assertEqual(found["docs/reference/topics.html#spin_then_block"]["title"], "spin_then_block()")
+        self.assertIn("set_checksum", found["docs/reference/topics.html#Publisher"]["text"])
+
+    def test_mistakes_fail_the_build(self):
         copy = self.folder / "copy"
         for folder in ("docs", "packaging/site", "examples", "demo"):
             shutil.copytree(SOURCE / folder, copy / folder)
-        for page in [*SOURCE.glob("*.md"), SOURCE / "mkdocs.yml"]:
-            shutil.copy(page, copy)
-        guide = copy / "docs/guide.md"
-        good = guide.read_text(encoding="utf-8")
-        for link in ("nothing.md", "install.md#nothing", "../examples/nothing"):
-            guide.write_text(f"{good}\n[a link]({link})\n", encoding="utf-8")
-            code, complaints = build(copy, self.folder / "copied")
-            self.assertNotEqual(code, 0, link)
+        for file in [*SOURCE.glob("*.md"), SOURCE / "mkdocs.yml", *(SOURCE / header for header in api.headers())]:
+            (copy / file.relative_to(SOURCE)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy / file.relative_to(SOURCE))
+        links = ("nothing.md", "install.md#nothing", "../examples/nothing", "reference/topics.md#Nobody")
+        with open(copy / "docs/guide.md", "a", encoding="utf-8") as guide:
+            guide.writelines(f"\n[a link]({link})\n" for link in links)
+        code, complaints = build(copy, self.folder / "copied")
+        self.assertNotEqual(code, 0)
+        for link in links:
             self.assertIn(link, complaints)
+
+        # And so does a comment that refers to nothing, and a header without a theme.
+        header = copy / next(header for header in api.headers() if header.endswith("/topic.hpp"))
+        good = header.read_text(encoding="utf-8")
+        header.write_text(good.replace("/// The contract of a topic.", "/// The contract of a topic, see \\ref Nobody.", 1), encoding="utf-8")
+        code, complaints = build(copy, self.folder / "copied")
+        self.assertNotEqual(code, 0)
+        self.assertIn("Nobody", complaints)
+        header.write_text(good, encoding="utf-8")
+        table = copy / reference.INDEX
+        table.write_text(table.read_text(encoding="utf-8").replace(" `wait_any` ", " "), encoding="utf-8")
+        code, complaints = build(copy, self.folder / "copied")
+        self.assertNotEqual(code, 0)
+        self.assertRegex(complaints, "must give a theme to each public header.*wait_any.hpp")
 
     @unittest.skipUnless(browser.CHROMIUM, "no Chromium here")
     def test_a_browser_asks_no_other_host_and_finds_words(self):
         with browser.served(self.site) as own, browser.Browser(self.folder / "profile") as chromium:
-            for path in ("index.html", "docs/guide.html", "docs/command.html", "docs/protocols/slot.html", "examples/component/index.html"):
+            for path in ("index.html", "docs/guide.html", "docs/command.html", "docs/protocols/slot.html", "examples/component/index.html",
+                         "docs/reference.html", "docs/reference/topics.html"):
                 chromium.open(f"{own}/{path}")
                 # The page is as wide as the window, also on a phone.
                 for width in 1280, 390:
@@ -224,7 +279,8 @@ class Site(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if subprocess.run([sys.executable, "-c", "import mkdocs, material"], stderr=subprocess.DEVNULL).returncode != 0:
-        print("skipped: no mkdocs-material here (scripts/setup.sh --for test installs it)")
+    if subprocess.run([sys.executable, "-c", "import mkdocs, material"], stderr=subprocess.DEVNULL).returncode != 0 or \
+            api.doxygen_version() < api.LEAST_DOXYGEN:
+        print("skipped: no mkdocs-material or no Doxygen 1.9.2 here (scripts/setup.sh --for test installs them)")
         sys.exit(77)
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

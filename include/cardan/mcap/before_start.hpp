@@ -20,6 +20,7 @@ inline constexpr const char* kPublishersName = "cardan.publishers";
 /// In a channel's metadata, where it has no offered_qos_profiles: how many samples a late subscriber is given.
 inline constexpr const char* kDepthKey = "cardan.depth";
 
+/// The messages from before the start of a file, with which the file begins.
 struct BeforeStart {
   std::uint64_t start = 0;                          ///< log time of the first other message, or earlier
   std::uint64_t last = 0;                           ///< log time of the last such message
@@ -27,6 +28,7 @@ struct BeforeStart {
   std::map<std::string, std::uint64_t> messages{};  ///< how many, by topic
 };
 
+/// The metadata record with this content.
 [[nodiscard]] Metadata before_start_record(const BeforeStart& before);
 /// Empty: it is another record, or its content makes no sense.
 [[nodiscard]] std::optional<BeforeStart> before_start_of(const Metadata& metadata);

@@ -15,6 +15,7 @@
 
 namespace cardan::mcap {
 
+/// How chunks are compressed.
 enum class Compression : std::uint8_t {
   None,
   Lz4,   ///< fast, and readable everywhere
@@ -35,6 +36,7 @@ inline constexpr std::array<std::string_view, 3> kCompressionNames{"none", "lz4"
 struct Levels {
   int lowest = 0, highest = 0;
 };
+/// The levels of a compression. Any thread; does not block.
 [[nodiscard]] Levels levels_of(Compression compression) noexcept;
 
 /// Keeps its tables from chunk to chunk. Not to be shared by threads; does not block.
@@ -90,6 +92,7 @@ class PackedMessages {
 /// A compressed chunk that holds more is not read, wherever options do not say another number: 512 MiB, or what
 /// CARDAN_MAX_CHUNK in the environment says, or what this process set (`--max-chunk`). Bytes. Any thread.
 [[nodiscard]] std::uint64_t unpacked_limit() noexcept;
+/// Sets the limit for this process, in bytes. Any thread.
 void set_unpacked_limit(std::uint64_t bytes) noexcept;
 
 }  // namespace cardan::mcap

@@ -18,10 +18,13 @@
 
 namespace cardan::mcap {
 
+/// The order of messages: by log time, ascending or descending.
 enum class Order : std::uint8_t { LogTime, ReverseLogTime };
 
+/// As ReadOptions::end: messages to the end of the file.
 inline constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 
+/// Which messages of a file are read, and in which order.
 struct ReadOptions {
   std::uint64_t start = 0;                       ///< log time, inclusive
   std::uint64_t end = kNoEnd;                    ///< log time, exclusive; kNoEnd: a message of this time is given too
@@ -51,6 +54,7 @@ struct MessageView {
   bool was_packed = false;      ///< rosbag2 compressed it by itself; here it is unpacked
 };
 
+/// How a file is opened.
 struct OpenOptions {
   bool rescan = false;     ///< ignore the file's own summary
   ScanOptions scanning{};  ///< if the file is scanned

@@ -37,6 +37,7 @@ struct Finish {
   std::string cause{};      ///< if not complete
 };
 
+/// Options of a RecordReader.
 struct RecordReaderOptions {
   bool open_chunks = true;  ///< give the records in a chunk instead of the chunk itself
   bool check_crcs = true;

@@ -16,13 +16,16 @@ namespace cardan::mcap {
 
 /// Bytes with another owner.
 using View = std::span<const std::byte>;
+/// Bytes that it owns.
 using Bytes = std::vector<std::byte>;
 
+/// The first and the last bytes of each MCAP file.
 inline constexpr std::array<unsigned char, 8> kMagic{0x89, 'M', 'C', 'A', 'P', '0', '\r', '\n'};
 
 /// An opcode and a 64-bit length come before each record's content.
 inline constexpr std::size_t kPrefixBytes = 9;
 
+/// The kinds of records in an MCAP file.
 enum class Opcode : std::uint8_t {
   Header = 0x01,
   Footer = 0x02,
@@ -47,6 +50,7 @@ enum class Opcode : std::uint8_t {
 // Each struct lists its fields once, in the order of the file, for its visitors: the encoder, the decoder, a
 // printer. `visit(name, field)` is called for each.
 
+/// The first record of a file.
 struct Header {
   static constexpr Opcode kOpcode = Opcode::Header;
   std::string profile{}, library{};
@@ -57,6 +61,7 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
+/// The last record of a file: where its summary is.
 struct Footer {
   static constexpr Opcode kOpcode = Opcode::Footer;
   std::uint64_t summary_start = 0;         ///< 0: no summary
@@ -70,6 +75,7 @@ struct Footer {
   bool operator==(const Footer&) const = default;
 };
 
+/// The definition of a message type.
 struct Schema {
   static constexpr Opcode kOpcode = Opcode::Schema;
   std::uint16_t id = 0;  ///< 0 is not valid
@@ -84,6 +90,7 @@ struct Schema {
   bool operator==(const Schema&) const = default;
 };
 
+/// A topic with its schema and its messages' encoding.
 struct Channel {
   static constexpr Opcode kOpcode = Opcode::Channel;
   std::uint16_t id = 0;
@@ -106,6 +113,7 @@ struct Rest : View {
   Rest(View view) : View(view) {}  // NOLINT(google-explicit-constructor): it is one
 };
 
+/// A message of a channel.
 struct Message {
   static constexpr Opcode kOpcode = Opcode::Message;
   std::uint16_t channel_id = 0;
@@ -127,6 +135,7 @@ struct Message {
 /// The part of a message's content before its data.
 inline constexpr std::size_t kMessageHeaderBytes = 2 + 4 + 8 + 8;
 
+/// Schemas, channels and messages together, usually compressed.
 struct Chunk {
   static constexpr Opcode kOpcode = Opcode::Chunk;
   std::uint64_t message_start_time = 0, message_end_time = 0;
@@ -146,6 +155,7 @@ struct Chunk {
 /// The part of a chunk's content before its records, without the name of its compression.
 inline constexpr std::size_t kChunkHeaderBytes = 8 + 8 + 8 + 4 + 4 + 8;
 
+/// Where the messages of a channel are in the chunk before it.
 struct MessageIndex {
   static constexpr Opcode kOpcode = Opcode::MessageIndex;
   std::uint16_t channel_id = 0;
@@ -157,6 +167,7 @@ struct MessageIndex {
   bool operator==(const MessageIndex&) const = default;
 };
 
+/// Where a chunk and its message indexes are in the file.
 struct ChunkIndex {
   static constexpr Opcode kOpcode = Opcode::ChunkIndex;
   std::uint64_t message_start_time = 0, message_end_time = 0;
@@ -194,6 +205,7 @@ struct Attachment {
   }
 };
 
+/// Where an attachment is in the file.
 struct AttachmentIndex {
   static constexpr Opcode kOpcode = Opcode::AttachmentIndex;
   std::uint64_t offset = 0, length = 0;
@@ -212,6 +224,7 @@ struct AttachmentIndex {
   bool operator==(const AttachmentIndex&) const = default;
 };
 
+/// How much is in the file.
 struct Statistics {
   static constexpr Opcode kOpcode = Opcode::Statistics;
   std::uint64_t message_count = 0;
@@ -233,6 +246,7 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 };
 
+/// Names and values that belong to the file.
 struct Metadata {
   static constexpr Opcode kOpcode = Opcode::Metadata;
   std::string name{};
@@ -244,6 +258,7 @@ struct Metadata {
   bool operator==(const Metadata&) const = default;
 };
 
+/// Where a metadata record is in the file.
 struct MetadataIndex {
   static constexpr Opcode kOpcode = Opcode::MetadataIndex;
   std::uint64_t offset = 0, length = 0;
@@ -256,6 +271,7 @@ struct MetadataIndex {
   bool operator==(const MetadataIndex&) const = default;
 };
 
+/// Where the records of a kind are in the summary.
 struct SummaryOffset {
   static constexpr Opcode kOpcode = Opcode::SummaryOffset;
   std::uint8_t group_opcode = 0;
@@ -268,6 +284,7 @@ struct SummaryOffset {
   bool operator==(const SummaryOffset&) const = default;
 };
 
+/// The end of the data, before the summary.
 struct DataEnd {
   static constexpr Opcode kOpcode = Opcode::DataEnd;
   std::uint32_t data_section_crc = 0;  ///< 0: none

@@ -12,6 +12,7 @@
 
 namespace cardan::mcap {
 
+/// Which messages of the inputs are written, and how.
 struct RewriteOptions {
   OpenOptions open{};  ///< how the inputs are read
   /// Called once the inputs are open. It may choose the following options by the contents of the first input. May be
@@ -32,9 +33,11 @@ struct RewriteOptions {
   std::function<bool(std::uint64_t, std::uint64_t)> progress{};
 };
 
+/// The result of a rewrite.
 struct Rewritten {
   std::uint64_t messages = 0, bytes = 0;
   bool stopped = false;  ///< by `progress`
+  /// A problem of one input.
   struct Trouble {
     std::string file;
     Problem problem;

@@ -34,6 +34,7 @@ struct Problem {
   std::string cause{};
 };
 
+/// The result of a walk through a file without its summary.
 struct Scan {
   Header header;
   Summary summary;
@@ -43,6 +44,7 @@ struct Scan {
   Finish finish;
 };
 
+/// How a file is scanned.
 struct ScanOptions {
   /// Continue after damaged data: at the end of a record whose length is known, else where the next one seems to start.
   /// Every checksum is looked at then, and what the file's own summary names is looked for where it says.

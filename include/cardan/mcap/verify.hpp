@@ -10,6 +10,7 @@
 
 namespace cardan::mcap {
 
+/// The result of a check of a file.
 struct Verification {
   Finish finish;
   std::uint64_t bytes = 0, messages = 0, chunks = 0, attachments = 0;

@@ -12,6 +12,7 @@
 
 namespace cardan::mcap {
 
+/// How a file is written.
 struct WriterOptions {
   std::string profile{};  ///< "ros2" only if every channel is as ROS 2 writes it
   /// Overwrites bytes that are in the file already. If it is given and `profile` is empty, close() sets the profile to

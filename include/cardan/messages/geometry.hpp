@@ -10,11 +10,13 @@
 
 namespace cardan {
 
+/// geometry_msgs/msg/Vector3 in ROS 2. Its user says the unit.
 struct Vector3 {
   double x = 0, y = 0, z = 0;
   friend bool operator==(const Vector3&, const Vector3&) = default;
 };
 
+/// A position; geometry_msgs/msg/Point in ROS 2.
 struct Point {
   double x = 0, y = 0, z = 0;  ///< metres
   friend bool operator==(const Point&, const Point&) = default;
@@ -26,39 +28,46 @@ struct Quaternion {
   friend bool operator==(const Quaternion&, const Quaternion&) = default;
 };
 
+/// Position and orientation; geometry_msgs/msg/Pose in ROS 2.
 struct Pose {
   Point position;
   Quaternion orientation;
   friend bool operator==(const Pose&, const Pose&) = default;
 };
 
+/// Velocities; geometry_msgs/msg/Twist in ROS 2.
 struct Twist {
   Vector3 linear;   ///< m/s
   Vector3 angular;  ///< rad/s
   friend bool operator==(const Twist&, const Twist&) = default;
 };
 
+/// Translation and rotation; geometry_msgs/msg/Transform in ROS 2.
 struct Transform {
   Vector3 translation;  ///< metres
   Quaternion rotation;
   friend bool operator==(const Transform&, const Transform&) = default;
 };
 
+/// geometry_msgs/msg/PoseWithCovariance in ROS 2.
 struct PoseWithCovariance {
   Pose pose;
   std::array<double, 36> covariance{};  ///< row-major 6×6: x, y, z, rotation about X, Y, Z
 };
 
+/// geometry_msgs/msg/TwistWithCovariance in ROS 2.
 struct TwistWithCovariance {
   Twist twist;
   std::array<double, 36> covariance{};  ///< row-major 6×6: x, y, z, rotation about X, Y, Z
 };
 
+/// geometry_msgs/msg/PoseStamped in ROS 2.
 struct PoseStamped {
   Header header;
   Pose pose;
 };
 
+/// geometry_msgs/msg/TwistStamped in ROS 2.
 struct TwistStamped {
   Header header;
   Twist twist;

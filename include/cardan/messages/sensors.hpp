@@ -21,6 +21,7 @@ struct Imu {
   std::array<double, 9> linear_acceleration_covariance{};
 };
 
+/// The kind of a position fix, and the systems used; sensor_msgs/msg/NavSatStatus in ROS 2.
 struct NavSatStatus {
   enum class Fix : std::int8_t { Unknown = -2, None = -1, Fix = 0, Sbas = 1, Gbas = 2 };
   static constexpr std::uint16_t kGps = 1, kGlonass = 2, kCompass = 4, kGalileo = 8;
@@ -29,6 +30,7 @@ struct NavSatStatus {
   std::uint16_t service = 0;  ///< sum of kGps, kGlonass, kCompass, kGalileo
 };
 
+/// A position of a satellite receiver; sensor_msgs/msg/NavSatFix in ROS 2.
 struct NavSatFix {
   enum class CovarianceType : std::uint8_t { Unknown = 0, Approximated = 1, DiagonalKnown = 2, Known = 3 };
 
