@@ -12,8 +12,8 @@
 
 namespace cardan::record {
 
-/// In a channel's metadata: message_traits<T>::type_hash() of the published type, as 16 hexadecimal digits. What lies
-/// in memory follows from it and the schema; from the schema alone it does not.
+/// In a channel's metadata: message_traits<T>::type_hash() of the published type, as 16 hexadecimal digits. It and the
+/// schema give the layout in memory; the schema alone does not.
 inline constexpr const char* kTypeHashKey = "cardan.type_hash";
 [[nodiscard]] std::string type_hash_text(std::uint64_t hash);
 /// Empty: it is missing, or not such a number.

@@ -41,7 +41,7 @@ struct Hoarder : Component {
   std::vector<Sample<kept::Number>> kept;
 };
 
-TEST(Keeps, WhoKeepsMoreThanSaidCostsMemoryNotFrames) {
+TEST(Keeps, KeepingMoreThanSaidCostsMemoryNotFrames) {
   Simulation simulation;
   Source& source = simulation.add<Source>("source");
   Hoarder& hoarder = simulation.add<Hoarder>("hoarder");

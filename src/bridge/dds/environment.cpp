@@ -28,7 +28,7 @@ constexpr int kMostDomain = 232;
 constexpr int kMostParticipants = 64;
 /// Of a reliable writer (best effort: four, too); Cyclone's default is 16.
 constexpr int kMostHalfReceived = 4;
-/// What Cyclone asks the kernel for. With 4 MiB, frames of some megabytes were still lost.
+/// Bytes that Cyclone asks the kernel for. With 4 MiB, frames of some megabytes were still lost.
 constexpr std::uint64_t kReceiveBuffer = 16U << 20U;
 
 Error wrong(std::string cause, std::string remedy) {

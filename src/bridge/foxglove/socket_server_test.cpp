@@ -215,7 +215,7 @@ TEST_F(FoxgloveServer, AFloodOfRequestsIsReadSlowly) {
       << "100 requests a second, and those that one read from the socket has";
 }
 
-TEST(FoxgloveServerSetUp, WhatCannotBeListenedOnIsSaid) {
+TEST(FoxgloveServerSetUp, AnUnusableAddressIsReported) {
   class Nothing final : public Application {
     std::unique_ptr<Client> connected(Connection&) override { return nullptr; }
     std::optional<Page> page(std::string_view) override { return std::nullopt; }
