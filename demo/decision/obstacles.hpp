@@ -25,8 +25,8 @@ struct Obstacle {
 
 [[nodiscard]] const char* kind_name(Obstacle::Kind kind) noexcept;
 
-/// The vehicle that carries the LiDAR: how far it reaches from the sensor (m). What the sensor sees within it is
-/// nothing that stands in its way. Default: a passenger car with the sensor on its roof.
+/// The vehicle that carries the LiDAR: how far it reaches from the sensor (m). Returns from within it are not
+/// obstacles. Default: a passenger car with the sensor on its roof.
 struct OwnVehicle {
   float front = 2.0F, rear = 3.5F, side = 1.1F;
 

@@ -37,7 +37,7 @@ std::string camera_refusal(const std::string& argument) {
   return {};
 }
 
-TEST(Camera, WhatCannotBeOpenedIsNamed) {
+TEST(Camera, ASourceThatCannotBeOpenedIsReported) {
   EXPECT_NE(camera_refusal("/nonexistent/drive.mp4").find("no such file"), std::string::npos);
   EXPECT_NE(camera_refusal("/proc").find("no .png"), std::string::npos);
   EXPECT_NE(camera_refusal("/proc/%d%d.png").find("not a pattern"), std::string::npos);

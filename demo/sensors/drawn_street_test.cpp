@@ -49,7 +49,7 @@ TEST(DrawnStreet, EachWalkerIsDrawnWhereItIsAndStaysInThePictureOrBesideIt) {
       EXPECT_FALSE(std::equal(now.begin() + static_cast<std::ptrdiff_t>(at),
                               now.begin() + static_cast<std::ptrdiff_t>(at + 3),
                               later.begin() + static_cast<std::ptrdiff_t>(at)))
-          << "walker " << w << " at " << time << " s has gone on";
+          << "walker " << w << " at " << time << " s has continued";
     }
   }
 }

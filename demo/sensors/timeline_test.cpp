@@ -22,7 +22,7 @@ TEST(Timeline, GoesRoundByItsTimes) {
   }
 }
 
-TEST(Timeline, WhoIsLateGoesOnWithTheNewest) {
+TEST(Timeline, ALateReaderContinuesWithTheNewest) {
   Timeline line(Times{0, 100, 200, 300}, {}, 1000);
   EXPECT_EQ(line.next(0).frame, 0U);
   EXPECT_EQ(line.next(1250).frame, 2U) << "1100 and 1200 are due";
