@@ -213,7 +213,7 @@ class ShapeCheck {
     node.kind = Is::Bad;
   }
 
-  /// A list is of one kind; whole numbers may stand among others.
+  /// A list is of one kind; whole numbers may be among others.
   void values(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (node.kind != Is::Array) return text(node, field, pointer, subject);
     const auto wrong = [&](Place place, std::string cause, std::string remedy) {
