@@ -67,7 +67,7 @@ TEST_P(EveryExecutor, WakesForASingleMessageAfterAPause) {
   }
 }
 
-TEST_P(EveryExecutor, WhatCameBeforeTheExecutorIsTaken) {
+TEST_P(EveryExecutor, MessagesFromBeforeTheExecutorAreTaken) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   std::atomic<int> count{0};
   const Subscription<Twist> subscription(node, kNumbers, [&](const Twist&) { ++count; });
@@ -258,7 +258,7 @@ TEST(Subscription, AnExclusiveGroupRunsOneCallbackAtATime) {
   EXPECT_FALSE(together);
 }
 
-TEST(Subscription, WhoHoldsTooManySamplesWaitsAndGoesOn) {
+TEST(Subscription, ASubscriptionThatHoldsTooManySamplesWaitsAndContinues) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   std::mutex mutex;
   std::vector<Sample<Twist>> kept;
