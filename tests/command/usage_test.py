@@ -17,7 +17,7 @@ from command_case import CARDAN, CommandCase, main
 
 
 class Usage(CommandCase):
-    def test_an_option_that_is_nearly_right_is_named(self):
+    def test_an_option_that_is_nearly_right_is_suggested(self):
         for words, wrong, meant in (
             (["bag", "info", "file", "--jsn"], "--jsn", "--json"),
             (["topic", "stats", "--al"], "--al", "--all"),
@@ -148,7 +148,7 @@ class Usage(CommandCase):
             self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
             self.assertEqual(done.returncode, 1, words)
 
-    def test_a_range_behind_the_end_is_refused(self):
+    def test_a_range_after_the_end_is_refused(self):
         second = 1_000_000_000
         bag = self.path / "short.mcap"
         recording.write(bag, {"/a": (*recording.DISTANCE, "cdr", {})}, [("/a", i * second // 2, recording.Cdr().number("d", i).done()) for i in range(5)])
