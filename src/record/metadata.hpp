@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording says in addition to its messages: of a channel, for players and for ROS 2's own tools, and of the
+// The metadata of a recording: of a channel, for players and for ROS 2's own tools, and of the
 // clock that stamped the samples. Any thread; nothing blocks.
 #pragma once
 

@@ -183,7 +183,7 @@ DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
   choice.is_usual = rules.discovery.empty() && variables("ROS_LOCALHOST_ONLY").empty() &&
                     variables("ROS_AUTOMATIC_DISCOVERY_RANGE").empty();
   choice.peers = rules.peers;
-  if (choice.range != Range::Off && choice.range != Range::System)  // as ROS 2: there the variable counts for nothing
+  if (choice.range != Range::Off && choice.range != Range::System)  // ROS 2 ignores the variable then, too
     for (std::string& peer : split(variables("ROS_STATIC_PEERS"), ";")) choice.peers.push_back(std::move(peer));
   for (const std::string& peer : choice.peers) check_peer(peer);
   choice.cyclone_uri = variables("CYCLONEDDS_URI");
