@@ -124,7 +124,7 @@ TEST_F(MadeVideo, AFolderIsPlayedByItsTimesAndKeepsStepWithTheScans) {
   EXPECT_NE(camera_refusal(camera_folder).find("not a picture that OpenCV can decode"), std::string::npos);
 }
 
-TEST(PeopleDetector, EmptyTinyAndGreyPicturesAreNoProblem) {
+TEST(PeopleDetector, AcceptsEmptyTinyAndGreyPictures) {
   PeopleDetector detector;
   EXPECT_TRUE(detector.detect(cv::Mat()).empty());
   EXPECT_TRUE(detector.detect(cv::Mat(10, 10, CV_8UC3, cv::Scalar::all(0))).empty());

@@ -33,7 +33,7 @@ TEST(DrawnStreet, SameTimeSamePictureAnotherTimeAnother) {
   EXPECT_THROW(street.draw(0, small), Error);
 }
 
-TEST(DrawnStreet, EachWalkerIsDrawnWhereItIsAndStaysInThePictureOrBesideIt) {
+TEST(DrawnStreet, EachWalkerIsDrawnWhereItIsAndStaysInThePictureOrNextToIt) {
   const DrawnStreet street;
   std::vector<std::uint8_t> now(DrawnStreet::kBytes), later(DrawnStreet::kBytes);
   for (const double time : {0.0, 11.0, 1000.5}) {
@@ -106,7 +106,7 @@ TEST(MotionDetector, FindsTheWalkersWhereTheyAre) {
   EXPECT_GT(right, seen * 9 / 10) << right << " of " << seen;
 }
 
-TEST(MotionDetector, OtherSizesGreyAndNothingAreNoProblem) {
+TEST(MotionDetector, AcceptsOtherSizesGreyAndNothing) {
   MotionDetector detector;
   EXPECT_TRUE(detector.detect({}).empty());
   std::vector<std::uint8_t> pixels(200 * 100 * 3, 90);

@@ -61,7 +61,7 @@ TEST(Timeline, WithoutAnOriginTwoMeetAllTheSame) {
   EXPECT_TRUE(apart == 30'000'000 || apart == -70'000'000 || apart == -100'000'000) << apart;
 }
 
-TEST(Timeline, OtherTimesAreNoPair) {
+TEST(Timeline, OtherTimesAreNotAPair) {
   const Times own{kBegin, kBegin + 100};
   EXPECT_FALSE(Timeline(own, Times{kBegin + 1000, kBegin + 1100}, 1).paired());
   EXPECT_EQ(Timeline(own, Times{kBegin + 1000, kBegin + 1100}, 1).length(), 200);

@@ -68,7 +68,7 @@ TEST(Keeps, ThereIsABoundAndALifeAfterIt) {
   EXPECT_EQ(source.refused, refused) << "what was dropped is used again";
 }
 
-TEST(Keeps, LoansThatAreOutAreNoReason) {
+TEST(Keeps, LoansThatAreOutDoNotCount) {
   Simulation simulation;
   Source& source = simulation.add<Source>("source");
   simulation.add<Hoarder>("hoarder");

@@ -30,7 +30,7 @@ class Usage(CommandCase):
         self.run_cardan("check", "file.json", "--nothing", "7", code=2)
         self.assertEqual(self.errors, "cardan: the following arguments were not expected: --nothing 7 — see cardan check --help\n")
 
-    def test_options_may_stand_before_their_command(self):
+    def test_options_may_precede_their_command(self):
         for words in (["--json", "topic", "list"], ["topic", "--json", "list"], ["topic", "list", "--json"], ["--domain", "a", "topic", "list", "--json"],
                       ["--domain=a", "--json", "topic", "list"], ["topic", "--domain", "topic", "--json", "list"], ["--domain", "list", "topic", "list", "--json"]):
             self.assertEqual(json.loads(self.run_cardan(*words))["topics"], [], words)

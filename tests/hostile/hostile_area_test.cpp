@@ -311,7 +311,7 @@ TEST_F(HostileArea, AnObserverCopiesNoLargerMessagesOfAnotherUserThanItWants) {
   EXPECT_EQ(honest.end(), 0);
 }
 
-TEST_F(HostileArea, AnotherUsersPayloadsAreNoLargerThanTheReadersContract) {
+TEST_F(HostileArea, AnotherUsersPayloadsDoNotExceedTheReadersContract) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kModest};
   Child attacker = stranger("greedy");
@@ -404,7 +404,7 @@ TEST_F(HostileArea, OneTakeChecksOneLargeDamagedFrameAndAStreamOfThemIsCutOff) {
   EXPECT_EQ(attacker.end(), 0);
 }
 
-TEST_F(HostileArea, ManyDamagedFramesWithGoodOnesBetweenAreNoReason) {
+TEST_F(HostileArea, ManyDamagedFramesWithGoodOnesBetweenAreTolerated) {
   Child attacker = stranger("damaged_frames", {"1"});
   attacker.expect("attacking");
   cardan::Subscriber in{kDamaged};

@@ -25,7 +25,7 @@ using config::State;
 
 class Operator : public LauncherTest {};
 
-TEST_F(Operator, StopsAProcessAndStartsItAgainWhileTheOthersGoOn) {
+TEST_F(Operator, StopsAProcessAndStartsItAgainWhileTheOthersContinue) {
   Launch run(file_of({fake("a", "steady"), fake("b", "steady")}), folder_);
   run.options.duration = 60s;
   std::future<OrderAnswer> stopped;
@@ -364,7 +364,7 @@ TEST_F(Operator, AnotherUsersPublisherOfAnswersIsNotAsked) {
   EXPECT_EQ(remote.end(), 0);
 }
 
-TEST_F(Operator, AnswersThatAreNoneAreAnError) {
+TEST_F(Operator, InvalidAnswersAreAnError) {
   Remote remote(file_of({fake("a", "steady")}), folder_);
   host::ControlClient client({.timeout = 5s});
   const host::DomainLaunchers all = client.launchers();

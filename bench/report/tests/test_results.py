@@ -108,7 +108,7 @@ class Read(unittest.TestCase):
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertIn("huge.json: it takes too much memory", ended.stderr)
 
-    def test_what_is_not_a_file(self):
+    def test_paths_that_are_not_files(self):
         os.mkfifo(self.folder / "pipe")
         for path in ("/nowhere/at/all.json", "/dev/zero", "/", str(self.folder / "pipe")):
             with self.assertRaises(BenchError, msg=path):

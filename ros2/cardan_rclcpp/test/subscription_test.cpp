@@ -116,7 +116,7 @@ TEST_P(EveryExecutor, ManySubscriptionsOfOneNodeEachGetTheirs) {
       eventually([&] { return std::all_of(counts.begin(), counts.end(), [](const auto& c) { return c == 3; }); }));
 }
 
-TEST_P(EveryExecutor, TimersAndRosTopicsOfTheNodeGoOn) {
+TEST_P(EveryExecutor, TimersAndRosTopicsOfTheNodeContinue) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   std::atomic<int> cardans{0};
   std::atomic<int> ros{0};
