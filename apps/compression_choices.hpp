@@ -11,7 +11,7 @@ namespace cardan::apps {
 
 static_assert(config::kCompressions == mcap::kCompressionNames, "a configuration knows the recorder's compressions");
 
-/// What an option --compression takes. `first`: a word of the command's own before the names; empty: none.
+/// The values of an option --compression. `first`: a word of the command's own before the names; empty: none.
 [[nodiscard]] inline std::vector<std::string> compression_choices(const std::string& first = {}) {
   std::vector<std::string> choices;
   if (!first.empty()) choices.push_back(first);

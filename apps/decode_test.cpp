@@ -80,7 +80,7 @@ TEST(TypeLayout, FollowsFromTheSchemaOfAnUnknownType) {
   EXPECT_EQ(layout->hash(), message_traits<Own>::type_hash());
 }
 
-TEST(TypeLayout, WhatDoesNotFollowIsNotGuessed) {
+TEST(TypeLayout, LayoutsThatDoNotFollowAreNotGuessed) {
   const std::string schema(message_traits<Own>::schema());
   EXPECT_EQ(find_layout("test_msgs/msg/Own", message_traits<Own>::type_hash() + 1, schema), nullptr);
   EXPECT_EQ(
@@ -126,7 +126,7 @@ TEST_F(Decode, ListsInListsOfATypeThatNobodyWasCompiledWith) {
             "\"none\":{}}");
 }
 
-TEST(ParseJson, GivesMessagesAndRefusesWhatIsNone) {
+TEST(ParseJson, GivesMessagesAndRefusesAllElse) {
   const auto parse = [](const std::string& text) { return parse_json(std::as_bytes(std::span(text))); };
   EXPECT_EQ(parse(R"({"a":[1,2]})"), nlohmann::ordered_json::parse(R"({"a":[1,2]})"));
   EXPECT_EQ(parse("false"), nlohmann::ordered_json(false));
@@ -171,13 +171,13 @@ TEST(ParseJson, AnObjectOfManyKeysIsRefused) {
   EXPECT_EQ(many->size(), 900'001U);
 }
 
-TEST(Readable, WhatOnlyLooksLikeACutListIsShown) {
+TEST(Readable, TextThatOnlyLooksLikeACutListIsShown) {
   for (const char* text : {R"({"a":{"count":"x","first":[1]}})", R"({"a":{"count":1,"first":{"b":2}}})",
                            R"({"a":{"count":-1,"first":"text"}})", R"({"a":{"count":[],"first":[[1],[2]]}})"})
     EXPECT_FALSE(readable(nlohmann::ordered_json::parse(text)).empty()) << text;
 }
 
-TEST(Readable, AKeyIsNoOrderForATerminal) {
+TEST(Readable, AKeyCannotControlATerminal) {
   const std::string shown = readable({{"\x1b[2J", {{"\x1b]0;title\a", 1}}}});
   EXPECT_EQ(shown.find('\x1b'), std::string::npos) << shown;
 }

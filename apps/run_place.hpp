@@ -17,7 +17,7 @@ void refuse_missing_run_directory();
 /// The same in words; "": it exists. Any thread.
 [[nodiscard]] std::string why_nothing_runs();
 
-/// What CARDAN_RUN_DIR names; "": nothing.
+/// The folder of CARDAN_RUN_DIR; "": not set.
 [[nodiscard]] std::string named_run_directory();
 
 }  // namespace cardan::apps

@@ -117,7 +117,7 @@ TEST(Components, TheWholeFileGivesTheSameTwiceBitForBit) {
   cv::setNumThreads(threads);
 }
 
-TEST(Components, WhatIsLeftOutMustBeThere) { EXPECT_THROW(Simulation(street(), {"radar"}), Error); }
+TEST(Components, ComponentsToLeaveOutMustBeThere) { EXPECT_THROW(Simulation(street(), {"radar"}), Error); }
 
 }  // namespace
 }  // namespace cardan::street

@@ -305,7 +305,7 @@ TEST_F(Demo, ThePageForABrowserEndsWithTheDemo) {
   EXPECT_EQ(left_behind(), "");
 }
 
-TEST_F(Demo, ADeathIsNamedWithItsSignalAndWhatToDo) {
+TEST_F(Demo, ADeathIsReportedWithItsSignalAndWhatToDo) {
   const pid_t pid = start({"--camera", video_, "--seconds", "1000", "--no-view", "--picture", ""});
   const auto processes = wait_for_children(pid);
   ASSERT_EQ(processes.size(), 5U);

@@ -61,7 +61,7 @@ void Run::on_note(const Note& note) {
       break;
     }
     case Note::Kind::Failed:
-      break;  // who received it knows from whom
+      break;  // its receiver knows from whom
     case Note::Kind::Received:
       scan_came_ = scan_came_ || note.topic == kCloudHop;
       [[fallthrough]];

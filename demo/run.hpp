@@ -27,7 +27,7 @@ class Run {
   virtual ~Run() = default;
 
   /// Starts them, measures for `seconds` from when all are ready, ends them. False: something failed, `failure()` says
-  /// what and what to do; the figures up to there stand. A signal ends it early and is no failure.
+  /// what and what to do; the figures up to there are valid. A signal ends it early and is not a failure.
   bool go(double seconds);
 
   [[nodiscard]] Setup setup() const noexcept { return setup_; }

@@ -19,7 +19,7 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 
 [runtime.md](runtime.md#the-configuration-file) says how a file is written, with examples. This page lists each key. Comments (`//` and `/* */`) are
 allowed in a file. `cardan check FILE` finds every error at once, and editors complete the keys with the
-[schema](../src/config/cardan.schema.json). Where a text with a variable may stand (`"${rate}"`), the table does not say so again.
+[schema](../src/config/cardan.schema.json). Where a text with a variable is allowed (`"${rate}"`), the table does not say so again.
 """
 
 # Words for the patterns of the schema.
@@ -39,7 +39,7 @@ class Page:
         self.order = [("", schema)]
 
     def target(self, node):
-        """What "$ref" refers to, with the name of its section."""
+        """The target of "$ref", with the name of its section."""
         reference = node.get("$ref", "")
         if not reference.startswith("#/$defs/"):
             return "", node

@@ -51,8 +51,8 @@ if [[ $tidy == yes ]]; then
   compiled() { sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$folder/compile_commands.json"; }
   # Headers are checked through the sources that include them; sources that no target compiles have no command and are left out.
   if [[ $whole == yes ]]; then
-    mapfile -t sources < <(compiled | grep -E "^$PWD/(cardan|apps|bench|demo|examples|tests)/|/Unity/" | grep -F "$where" | sort -u)
-    options=(--checks=-bugprone-suspicious-include '--header-filter=/(cardan|apps|bench|demo|examples|tests)/.*\.[ch]pp$')
+    mapfile -t sources < <(compiled | grep -E "^$PWD/(include/cardan|src|apps|bench|demo|examples|tests)/|/Unity/" | grep -F "$where" | sort -u)
+    options=(--checks=-bugprone-suspicious-include '--header-filter=/(include/cardan|src|apps|bench|demo|examples|tests)/.*\.[ch]pp$')
   else
     mapfile -t sources < <(compiled | grep -xF "$(printf "$PWD/%s\n" "${files[@]}")" | sort -u)
     options=()

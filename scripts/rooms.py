@@ -180,9 +180,9 @@ def read_order():
 
 
 def room_of(path):
-    """What a unit test may know as a whole: src/transport, or a program."""
+    """The room that a unit test may know as a whole: src/transport, or a program."""
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "cardan" else parts[0]
+    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
 
 
 def folder_of(path):

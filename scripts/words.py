@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds wording that CONTRIBUTING.md's section "Words" rules out, in what users read: pages, help and error texts, schemas,
-public headers and the Python package. Prints each place with the better word; part of the test `documents`.
+public headers and the Python package; and in the comments and tests' names of all sources. Prints each place with the better word; part of the test `documents`.
 """
 import glob
 import re
@@ -9,6 +9,7 @@ import sys
 NOT_A_PLACE = r"(?! (?:a|an|its|the|this)\b)"
 AT_A_START = r"(?:^|[.:;] |/// |// |\"\"\"|\| |- )"
 NO_QUESTION = r"(?=[^?]*$)"
+ROOMS = ("apps", "bench", "demo", "examples", "include", "python", "ros2", "rust", "src", "tests")
 RULES = [
     (r"\b[Aa]new\b", "again; rebuild, reopen …"),
     (r"\b[Bb]eside\b", "next to (a place); in addition to; during, with"),
@@ -63,8 +64,30 @@ def texts():
                 yield path, number, line
 
 
+def comments():
+    """Comments line by line, those of tests too. Left out: `code`, Class::member, and an "is no" whose "there" is in the line before."""
+    mark = re.compile(r"(?:^|[\s;{},)])(//[/!]?<? .*|/\*\*? .*)")
+    skipped = re.compile(r"`[^`]*`|\b\w+::\w+|^///? (?:is|are|was|were) (?=no)")
+    for path in [path for room in ROOMS for path in glob.glob(f"{room}/**/*.*", recursive=True)]:
+        if path.endswith((".cpp", ".hpp", ".js", ".mjs", ".rs")) and "/target/" not in path:
+            for number, line in enumerate(open(path, encoding="utf-8"), 1):
+                if found := mark.search(line):
+                    yield path, number, skipped.sub("-", found.group(1))
+
+
+def names():
+    """Names of tests, as sentences."""
+    name = re.compile(r"\bTEST\w*\(\w+, *(\w+)\)|\bdef test_(\w+)\(")
+    for path in [path for room in ROOMS for path in glob.glob(f"{room}/**/*test*.*", recursive=True)]:
+        if path.endswith((".cpp", ".py")):
+            for number, line in enumerate(open(path, encoding="utf-8"), 1):
+                if found := name.search(line):
+                    words = re.sub(r"(?<=.)(?=[A-Z])|_", " ", found.group(1) or found.group(2))
+                    yield path, number, words.capitalize()
+
+
 wrong = []
-for path, number, line in [*pages(), *whole(), *texts()]:
+for path, number, line in [*pages(), *whole(), *texts(), *comments(), *names()]:
     for pattern, better in RULES:
         for found in pattern.finditer(line.rstrip("\n")):
             wrong.append(f"{path}:{number}: '{found.group().strip()}' — {better}")

@@ -61,7 +61,7 @@ struct BagRewriteOptions {
   BagSelection selection;
   std::string compression = "same";
   bool force = false, json = false;
-  bool repair = false;  ///< `recover`: does not believe the file's index, and searches behind damage
+  bool repair = false;  ///< `recover`: does not believe the file's index, and searches after damage
 };
 
 struct BagExportOptions {

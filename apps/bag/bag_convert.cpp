@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What ROS 1's latching is in ROS 2, in the numbers of rosbag2: keep last 1, reliable, transient local.
+/// ROS 1's latching as a profile of ROS 2, in the numbers of rosbag2: keep last 1, reliable, transient local.
 constexpr std::uint32_t kLatchedDepth = 1;
 
 /// Metadata that ROS 2's tools look for, in addition to that of the ROS 1 connection.

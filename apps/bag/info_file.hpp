@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan bag info` shows of a file, of whatever kind.
+// The facts that `cardan bag info` shows of a file, of any kind.
 #pragma once
 
 #include <cstdint>

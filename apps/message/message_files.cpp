@@ -35,7 +35,7 @@ std::optional<std::string> text_of(const fs::path& path) {
   return text;
 }
 
-/// The type of a line's field, without what says how many, as "pkg_msgs/Name"; empty: no message.
+/// The type of a line's field without its count, as "pkg_msgs/Name"; empty: not a message.
 std::string used_type(std::string_view line, const std::string& package) {
   line = line.substr(0, line.find('#'));
   const std::size_t begin = line.find_first_not_of(" \t\r");

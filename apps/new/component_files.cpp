@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan new component` writes: one component that counts, its configuration and its test.
+// The files of `cardan new component`: one component that counts, its configuration and its test.
 #include <array>
 
 #include "apps/new/templates.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan new project` writes: a sensor and a controller in two processes, their configuration and a test.
+// The files of `cardan new project`: a sensor and a controller in two processes, their configuration and a test.
 #include <array>
 
 #include "apps/new/templates.hpp"

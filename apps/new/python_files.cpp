@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan new … --python` writes: the same systems with components in Python.
+// The files of `cardan new … --python`: the same systems with components in Python.
 #include <array>
 
 #include "apps/new/templates.hpp"

@@ -9,7 +9,7 @@
 
 namespace cardan::apps {
 
-/// What standard output shows while a recorder runs: on a terminal a table that is drawn over the last one.
+/// The display on standard output while a recorder runs: on a terminal a table that is drawn over the last one.
 class RecordingDisplay {
  public:
   struct Options {

@@ -17,8 +17,8 @@
 
 namespace cardan::apps {
 
-/// What `cardan run` itself has to say, in the merged log as the lines of its processes are: also what the library says
-/// in this process, on any thread, as long as this object lives. All else is for the thread of the merged log.
+/// The lines of `cardan run` itself in the merged log, like those of its processes: also the library's in this process,
+/// on any thread, as long as this object lives. All else is for the thread of the merged log.
 class OwnLines {
  public:
   using OnLine = std::function<void(const launcher::LogLine&)>;

@@ -16,7 +16,7 @@
 namespace cardan::apps {
 namespace {
 
-TEST(OwnLines, WhatTheLibrarySaysOnOtherThreadsComesToTheMergedLog) {
+TEST(OwnLines, LibraryMessagesOfOtherThreadsComeToTheMergedLog) {
   std::vector<std::string> lines;
   const auto on_line = [&](const launcher::LogLine& line) {
     EXPECT_EQ(line.name, "cardan");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan run` shows: the merged log, and below it on a terminal a live table.
+// The view of `cardan run`: the merged log, and below it on a terminal a live table.
 #pragma once
 
 #include <cstdint>

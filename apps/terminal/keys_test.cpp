@@ -12,7 +12,7 @@ TEST(Keys, LettersAndArrows) {
   EXPECT_TRUE(bytes.empty());
 }
 
-TEST(Keys, WhatIsNotWholeWaitsForItsRest) {
+TEST(Keys, AnIncompleteKeyWaitsForItsRest) {
   std::string bytes = "a\x1b[";
   EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{'a'}));
   bytes += "1;5C";
@@ -20,7 +20,7 @@ TEST(Keys, WhatIsNotWholeWaitsForItsRest) {
   EXPECT_TRUE(bytes.empty());
 }
 
-TEST(Keys, EscapeAndWhatNobodyKnows) {
+TEST(Keys, EscapeAndUnknownKeys) {
   std::string bytes = "\x1b";
   EXPECT_EQ(keys_in(bytes), (std::vector<char32_t>{kEscape}));
   bytes = "\x1b[3~x";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command writes for people, under its own namespace.
+// Output of the command for people, under its own namespace.
 #pragma once
 
 #include "src/terminal/output.hpp"

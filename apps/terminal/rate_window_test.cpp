@@ -34,7 +34,7 @@ TEST(RateWindow, JitterIsTheStandardDeviationOfTheIntervals) {
   EXPECT_EQ(f.longest_gap_ns, 12 * kMs);
 }
 
-TEST(RateWindow, WhatNobodySawCountsInTheRateOnly) {
+TEST(RateWindow, UnseenMessagesCountInTheRateOnly) {
   RateWindow window(1000 * kMs);
   for (std::uint64_t i = 10; i <= 100; i += 10) window.add({{i, static_cast<std::int64_t>(i) * kMs}});
   const auto f = window.figures(100 * kMs);

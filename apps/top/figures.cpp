@@ -51,7 +51,7 @@ std::uint64_t lost_in(const host::CallbackReport& callback) {
   return callback.kind == host::CallbackReport::Kind::Timer ? callback.overruns : lost_of(callback);
 }
 
-/// What came since the report that had `before`; all of it, if the callback was not there.
+/// The increase since the report that had `before`; all of it, if the callback was not there.
 host::CallbackReport since(const host::CallbackReport& now, const std::vector<host::CallbackReport>& before) {
   const auto same = std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.name == now.name; });
   return same == before.end() ? now : apps::less(now, *same);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan top` shows: one measurement of everything that a domain's processes say of themselves.
+// The figures of `cardan top`: one measurement of all reports of a domain's processes.
 #pragma once
 
 #include <cstddef>

@@ -82,8 +82,8 @@ TEST_F(BridgeBenchCommand, MeasuresWhatIsHereAndLeavesNothing) {
     EXPECT_GT(figure.at("median"), 0) << names.back();
   }
   EXPECT_EQ(names,
-            (std::vector<std::string>{"arrived", "latency p50", "own memory", "bridge", "arrived beside a slow one",
-                                      "latency p50 beside a slow one", "own memory beside a slow one"}));
+            (std::vector<std::string>{"arrived", "latency p50", "own memory", "bridge", "arrived with a slow one",
+                                      "latency p50 with a slow one", "own memory with a slow one"}));
   EXPECT_EQ(folders(), 0U);
 }
 

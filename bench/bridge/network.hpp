@@ -23,7 +23,7 @@ class OtherNetwork {
   static constexpr const char* kDeviceThere = "cardan1";
   enum class Cable : std::uint8_t {
     Veth,
-    Taps,  ///< the frames of each device are in its descriptor, and whoever made it carries them
+    Taps,  ///< the frames of each device are in its descriptor, and its maker carries them
   };
 
   /// After enter_own_network(), once. Throws Error (Unavailable): this kernel has no such devices, or the rights are

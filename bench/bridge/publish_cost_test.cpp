@@ -33,7 +33,7 @@ TEST(PublishCost, TheRatioIsThatOfAllRoundsTogether) {
   EXPECT_EQ(value(row, "bridges"), 3);
 }
 
-TEST(PublishCost, WhatIsAboveTheTargetIsSaid) {
+TEST(PublishCost, ACostAboveTheTargetIsReported) {
   Row dear{.name = "publish", .title = "t"}, cheap{.name = "publish-small", .title = "t"};
   add_publish_round(dear, publications(5, 20), publications(5, 25), 3);
   add_publish_round(cheap, publications(5, 20), publications(5, 23), 3);

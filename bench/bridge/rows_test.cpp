@@ -17,7 +17,7 @@ TEST(BridgeRows, AFigureIsTheMedianOfItsRuns) {
   EXPECT_EQ(row.find("arrived"), nullptr);
 }
 
-TEST(BridgeRows, WhatIsMissedIsSaidInTableAndJson) {
+TEST(BridgeRows, MissedTargetsAreReportedInTableAndJson) {
   Row row{.name = "dds-out", .title = "t"};
   row.add("arrived", "%", 99, Target{.at_most = false, .limit = 100});
   row.add("latency p50", "ms", 4);

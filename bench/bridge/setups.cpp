@@ -267,7 +267,7 @@ void measure_foxglove(const Setting& setting, Row& row) {
     bridge->end();
     const json read = run.result(*browser), sent = run.result(*camera);
     const Summary ms = latency_ms(read);
-    const std::string with = beside ? " beside a slow one" : "";
+    const std::string with = beside ? " with a slow one" : "";
     row.add("arrived" + with, "%", percent(read.at("received"), sent.at("sent")));
     row.add("latency p50" + with, "ms", ms.p50, Target{.limit = 10});
     row.add("own memory" + with, "MiB", memory, Target{.limit = 24});
@@ -417,7 +417,7 @@ const std::vector<Setup>& all_setups() {
        .needs_fastdds = true,
        .needs_dds = true},
       {.name = "foxglove",
-       .title = "cardan bridge foxglove, 225 MB/s to one client; then beside one that reads a message a second",
+       .title = "cardan bridge foxglove, 225 MB/s to one client; then together with one that reads a message a second",
        .measure = stoppable<measure_foxglove>,
        .needs_foxglove = true},
       {.name = "zenoh", .title = kZenohTitle, .measure = stoppable<measure_zenoh>, .needs_zenoh = true},

@@ -44,7 +44,7 @@ TEST(FrameJoin, AFrameThatOneStageLostStaysIncompleteAndDelaysNoOther) {
   EXPECT_EQ(join.unusable(), 0U);
 }
 
-TEST(FrameJoin, WhatComesTwiceOrTooLateIsCountedAndCompletesNothing) {
+TEST(FrameJoin, ResultsThatComeTwiceOrTooLateAreCountedAndCompleteNothing) {
   FrameJoin join;
   EXPECT_EQ(join.add(result_of(Stage::Lane, 1)), nullptr);
   EXPECT_EQ(join.add(result_of(Stage::Lane, 1)), nullptr);
@@ -57,7 +57,7 @@ TEST(FrameJoin, WhatComesTwiceOrTooLateIsCountedAndCompletesNothing) {
   EXPECT_EQ(join.completed(), 0U);
 }
 
-TEST(Fusion, CountsWhatStandsBetweenTheLines) {
+TEST(Fusion, CountsObjectsBetweenTheLines) {
   Results results{result_of(Stage::Lane, 1), result_of(Stage::Detector, 1), result_of(Stage::Tracker, 1)};
   results[0].lanes = {LaneLine{300, 200, 100, 400}, LaneLine{340, 200, 540, 400}};
   results[1].add({.x = 290, .y = 200, .width = 40, .height = 150});           // at (310, 350): between 150 and 490

@@ -20,7 +20,7 @@ struct Mix {
   [[nodiscard]] std::string setup() const;  ///< "block", "block results=cardan"
 };
 
-/// What `cardan bench pipeline` measures, checked and complete.
+/// The measurement of `cardan bench pipeline`, checked and complete.
 struct PipelineOptions {
   const Chain* chain = &camera_chain();
   std::vector<Mix> mixes{};

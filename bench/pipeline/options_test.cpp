@@ -43,7 +43,7 @@ TEST(PipelineOptions, EachLinkCanBeMadeByAnotherPeer) {
   EXPECT_EQ(mix.setup(), "block results=cardan,targets=sim");
 }
 
-TEST(PipelineOptions, WhatCannotWorkIsNamed) {
+TEST(PipelineOptions, ImpossibleOptionsAreReported) {
   EXPECT_NE(refusal_of({.peers = "nobody"}).find("nobody"), std::string::npos);
   EXPECT_NE(refusal_of({.links = "results"}).find("results"), std::string::npos);
   EXPECT_NE(refusal_of({.links = "sounds=raw"}).find("sounds"), std::string::npos);

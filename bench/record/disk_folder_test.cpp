@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(DiskFolder, MemoryIsNoDisk) {
+TEST(DiskFolder, MemoryIsNotADisk) {
   EXPECT_STREQ(memory_file_system(TMPFS_MAGIC), "tmpfs");
   EXPECT_STREQ(memory_file_system(RAMFS_MAGIC), "ramfs");
   EXPECT_EQ(memory_file_system(EXT4_SUPER_MAGIC), nullptr);
@@ -52,7 +52,7 @@ TEST(DiskFolder, IsItsOwnAndGoes) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(DiskFolder, WhatIsToBeKeptStays) {
+TEST(DiskFolder, FilesToBeKeptStay) {
   struct statfs info{};
   const std::string parent = fs::current_path().string();
   if (::statfs(parent.c_str(), &info) != 0 || memory_file_system(static_cast<std::int64_t>(info.f_type)) != nullptr)

@@ -190,7 +190,7 @@ std::optional<RunFigures> run_once(const RunSpec& spec, const Setting& setting) 
   beside.each([&](Actor& actor) { actor.await_ready(setting.stopped); });
   if (setting.stopped()) return std::nullopt;
 
-  // Everything stands; now it is measured.
+  // Everything is ready; now it is measured.
   const Look look = [&] {
     if (setting.stopped()) throw Error(ErrorCode::Unavailable, "stopped", {});
     if (recorder != nullptr) out.memory_mib = std::max(out.memory_mib, private_memory_mib(recorder->pid()));

@@ -22,7 +22,7 @@ struct RecordArguments {
 
 namespace recording {
 
-/// What `cardan bench record` measures, checked and complete.
+/// The measurement of `cardan bench record`, checked and complete.
 struct RecordOptions {
   std::set<Part> parts{};
   std::set<std::string, std::less<>> peers{};  ///< fio, cardan, speed, rosbag2, rosbag

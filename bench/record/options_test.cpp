@@ -35,7 +35,7 @@ TEST(RecordOptions, QuickAndFull) {
   EXPECT_DOUBLE_EQ(full.scene_share, 1);
 }
 
-TEST(RecordOptions, WhatIsSaidCounts) {
+TEST(RecordOptions, GivenOptionsCount) {
   const RecordOptions o = parse_options({.only = "mix,rate",
                                          .peers = "rosbag2",
                                          .schedule = "integer-ms",
@@ -60,7 +60,7 @@ TEST(RecordOptions, WhatIsSaidCounts) {
   EXPECT_TRUE(o.keep);
 }
 
-TEST(RecordOptions, WhatCannotBeIsRefusedInWords) {
+TEST(RecordOptions, ImpossibleOptionsAreRefusedInWords) {
   for (const RecordArguments& wrong : std::vector<RecordArguments>{{.only = "speed"},
                                                                    {.only = ","},
                                                                    {.peers = "ros2"},

@@ -108,7 +108,7 @@ TEST_F(RecordBenchCommand, MeasuresRecordersInTheSameRun) {
   EXPECT_TRUE(fs::is_empty(folder_ / "disk")) << "recorded files are removed";
 }
 
-TEST_F(RecordBenchCommand, MeasuresWhatRunsBeside) {
+TEST_F(RecordBenchCommand, MeasuresWhatRunsMeanwhile) {
   const int code = bench({"--folder", disk(), "--only", "task,bystander,pipeline", "--peers", "cardan", "--quick",
                           "--seconds", "0.5", "--json", json_path()});
   ASSERT_TRUE(code == 0 || code == 3) << err();

@@ -23,7 +23,7 @@ std::string title_of(Part part) {
     case Part::Mix:
       return "Eight cameras and all other sensors (SPEED's Fig. 9)";
     case Part::Task:
-      return "A task of 10 ms of CPU beside recording 1 GB/s (SPEED's Fig. 10): tasks done in each 33 ms";
+      return "A task of 10 ms of CPU while 1 GB/s are recorded (SPEED's Fig. 10): tasks done in each 33 ms";
     case Part::Bystander:
       return "A camera's publisher and another reader, while it is recorded";
     case Part::Pipeline:

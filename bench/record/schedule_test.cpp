@@ -19,7 +19,7 @@ TEST(Beats, AbsoluteOnesDoNotDrift) {
   EXPECT_EQ(beats.skipped(), 0U);
 }
 
-TEST(Beats, WhoIsLateByWholePeriodsSkipsThem) {
+TEST(Beats, BeatsLateByWholePeriodsAreSkipped) {
   Beats beats(Schedule::Absolute, 100, 10, 0);
   beats.made(35 * kMs);  // beats at 10 and 20 ms passed; the one at 30 ms is late, and still made
   EXPECT_EQ(beats.skipped(), 2U);

@@ -182,7 +182,7 @@ std::vector<Verdict> judge(const RecordSummary& s) {
   at_most("time in system calls on a message's way, of rosbag2's", s.path_time_vs_rosbag2, 0.05);
   at_most("CPU time of recording a GB, of rosbag2's", s.cpu_per_gb_vs_rosbag2, 0.2);
   at_most("the recorder's own memory at eight cameras, MiB", s.memory_mib, 64);
-  at_most("deviation of the 10 ms task, of that beside rosbag2", s.task_std_vs_rosbag2, 0.2);
+  at_most("deviation of the 10 ms task, of that with rosbag2", s.task_std_vs_rosbag2, 0.2);
   at_most("deviation of the 10 ms task, of that alone", s.task_std_vs_alone, 1.5);
   at_most("publish(), p99, of unrecorded", s.publish_p99_vs_unrecorded, 1.2);
   at_most("transport to another reader, p99, of unrecorded", s.transport_p99_vs_unrecorded, 1.2);

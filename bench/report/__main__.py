@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `cardan bench compare`, `report` and `all` start: compares results of the bench, and draws their report.
+"""The program of `cardan bench compare`, `report` and `all`: compares results of the bench, and draws their report.
 
     __main__.py check                                         0: this Python has what is needed
     __main__.py compare [--threshold X] [--json FILE] -- BEFORE AFTER
@@ -47,7 +47,7 @@ def report_files(words):
 
 
 def join_shared(earlier, result):
-    """What an earlier part has measured too, as the ping-pong of all parts of the transport, are further runs of that."""
+    """Adds measurements that an earlier part has too, as the ping-pong of all parts of the transport, to its runs."""
     known = {m.identity: m for one in earlier for m in one.measurements}
     for m in result.measurements:
         if first := known.get(m.identity):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What got better or worse between two results, beyond noise: by the bootstrap of the logarithm of the ratio."""
+"""Finds figures that got better or worse between two results, beyond noise: by the bootstrap of the logarithm of the ratio."""
 import math
 from dataclasses import dataclass, field
 

@@ -16,7 +16,7 @@ MOST_ALIKE, MOST_TEXTS = 50, 200  # a file may hold anything, and the time must 
 
 
 class NotMeasured(Exception):
-    """What is missing."""
+    """Says which measurement is missing."""
 
 
 class Evidence:
@@ -38,7 +38,7 @@ class Evidence:
         return next(iter(self.all(**wanted)), None)
 
     def alike(self, m, **others):
-        """What differs from `m` in nothing but `others`, rates and readers."""
+        """The measurements that differ from `m` only in `others`, rates and readers."""
         names = "part", "peer", "setup", "cell", "quantity", "bytes"
         return self.cells.get(tuple(others.get(name, getattr(m, name)) for name in names), [])
 
@@ -96,7 +96,7 @@ def scenario_specific_gain(e):
         if other and block.p50 > 0:
             ratios.append(other.p50 / block.p50)
             texts.append(f"{name_of_size(size)} {setup} × {ratios[-1]:.2f}")
-    holds, text = judged(min(ratios, default=1) <= 0.8, texts, "cardan with `prewake` or `anticipate` beside `block`", ", ")
+    holds, text = judged(min(ratios, default=1) <= 0.8, texts, "cardan with `prewake` or `anticipate`, and with `block`", ", ")
     return holds, "a reader of a periodic stream that is woken early, p50 of `block`'s: " + text
 
 
@@ -113,7 +113,7 @@ def threads_at_equal_load(e):
     shares = {}
     for m in e.all(part="transport", peer="cardan", setup="block", quantity="transport"):
         if found := re.fullmatch(r"(.*) load=([0-9]+)x([0-9]+)", m.cell):
-            share = f"{found[1]} {name_of_size(m.bytes)} at {m.rate_hz:g} Hz beside {found[3]} % load"
+            share = f"{found[1]} {name_of_size(m.bytes)} at {m.rate_hz:g} Hz at {found[3]} % load"
             shares.setdefault(share, {})[found[2]] = m.p50
     shares = {share: p50s for share, p50s in sorted(shares.items()) if len(p50s) > 1}
     little = all(min(p50s.values()) > 0 and max(p50s.values()) / min(p50s.values()) <= 1 + LITTLE
@@ -133,7 +133,7 @@ def scheduling_matters_little(e):
             little &= wake / cardan.p50 <= 0.35  # its share in the paper's fastest methods
             texts.append(f"{name_of_size(size)}: {three_digits(wake)} of {three_digits(cardan.p50)} µs "
                          f"({100 * wake / cardan.p50:.0f} %)")
-    _, text = judged(True, texts, "raw with `spin` and `block` beside cardan `block`", ", ")
+    _, text = judged(True, texts, "raw with `spin` and `block`, and cardan `block`", ", ")
     little_by_threads, threads = threads_at_equal_load(e)
     return little and little_by_threads, "; ".join(["waking the reader, of cardan block's transport: " + text] +
                                                    ([", ".join(threads)] if threads else []))
@@ -141,7 +141,7 @@ def scheduling_matters_little(e):
 
 def faster_platform_more_bottleneck(e):
     raise NotMeasured("it takes the results of two computers, and of an application's processing" if e.hosts < 2 else
-                      "no application's processing time beside its transport")
+                      "no application's processing time in addition to its transport")
 
 
 def rate_must_match(e):
@@ -165,7 +165,7 @@ def shared_memory_is_best(e):
             best &= ours.p50 <= theirs.p50 and not ours.lost
             texts.append(f"{name_of_size(size)} cardan {three_digits(ours.p50)}, {socket} {three_digits(theirs.p50)} µs, "
                          f"lost {ours.lost or 0}")
-    return judged(best, texts, "cardan `block` beside sockets")
+    return judged(best, texts, "cardan `block` and sockets")
 
 
 # ---------------------------------------------------------------- SIM and LOT
@@ -200,7 +200,7 @@ def orders_below_loopback(e):
         if size >= MEBI / 2 and ours and ours.p50 > 0:
             ratios.append(e.frames("tcp", size=size).p50 / ours.p50)
             texts.append(f"{name_of_size(size)} {setup}: TCP ÷ cardan {ratios[-1]:.1f}")
-    return judged(max(ratios, default=0) >= 100, texts, "cardan beside TCP with half a MiB or more")
+    return judged(max(ratios, default=0) >= 100, texts, "cardan and TCP with half a MiB or more")
 
 
 def size_does_not_matter(e):
@@ -238,7 +238,7 @@ def beats_components_of_ros(e):
             if ros == ros:
                 better &= ours < ros
                 texts.append(f"{quantity} {name_of_size(size)}: cardan {three_digits(ours)}, nodelet {three_digits(ros)} µs")
-    holds, text = judged(better, texts, "ROS 1 nodelets beside cardan's components")
+    holds, text = judged(better, texts, "ROS 1 nodelets and cardan's components")
     return holds, "means; " + text
 
 
@@ -304,9 +304,9 @@ def task_is_steadier(e):
     rosbag2, cardan = (recorded(e, peer, "task", "tasks in 33 ms") for peer in ("rosbag2", "cardan"))
     beside_rosbag2, beside_cardan = deviation(rosbag2), deviation(cardan)
     if not rosbag2 or beside_cardan <= 0:
-        raise NotMeasured("the task beside rosbag2 and cardan")
+        raise NotMeasured("the task with rosbag2 and with cardan")
     return beside_rosbag2 >= 3.08 * beside_cardan, (
-        f"deviation beside rosbag2 {beside_rosbag2:.3f}, beside cardan with cycle hints {beside_cardan:.3f}: "
+        f"deviation with rosbag2 {beside_rosbag2:.3f}, with cardan and cycle hints {beside_cardan:.3f}: "
         f"× {beside_rosbag2 / beside_cardan:.2f}")
 
 
@@ -371,8 +371,8 @@ STATEMENTS = [Statement(*one) for one in (
      "Time in system calls for each message of `speed` is at most 0.16 of rosbag2's.", less_time_in_system_calls),
     ("SPEED", "1.5 times as many cameras.", "`speed` records 1.5 × the cameras of rosbag2 to 97 %.", more_cameras),
     ("SPEED", "97.9 % of all sensors' messages are recorded.", "`speed` records 97.9 % of the mix.", mix_is_recorded),
-    ("SPEED, for Cardan", "The deviation of a task beside recording is 3.08 times smaller.",
-     "Beside rosbag2 it is at least 3.08 × that beside cardan.", task_is_steadier),
+    ("SPEED, for Cardan", "The deviation of a task during a recording is 3.08 times smaller.",
+     "With rosbag2 it is at least 3.08 × that with cardan.", task_is_steadier),
     ("SPEED, for Cardan", "A schedule by the application's cycle makes the pipeline steadier in each scene.",
      "The deviation with cycle hints is below that of writing at once, in each scene.", cycle_hints_steady_the_pipeline),
 )]

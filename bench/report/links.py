@@ -24,7 +24,7 @@ def split_links(cell):
 
 @dataclass
 class Point:
-    """What a peer did with a number of links."""
+    """The results of a peer with a number of links."""
     links: int
     arrived: float
     asked_hz: float

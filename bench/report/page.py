@@ -46,7 +46,7 @@ CHAPTERS = (
 
 
 class Report:
-    """What a page shows of some results. Raises BenchError: two of them have the same measurement."""
+    """The content of a page about some results. Raises BenchError: two of them have the same measurement."""
 
     def __init__(self, results, made=""):
         self.results, self.made = results, made

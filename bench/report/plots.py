@@ -340,7 +340,7 @@ class Plots:
                      lambda: draw(group, first), "For each peer the median, as the value of the horizontal axis grows.")
 
     def bars(self):
-        """What has a figure a run, the recorder's pipelines, and each stage of the perception pipeline."""
+        """Measurements with one figure a run, the recorder's pipelines, and each stage of the perception pipeline."""
         def row(m):
             return [cell_and_size(m), m.contender, three_digits(m.p50), three_digits(m.pooled[0]),
                     three_digits(m.pooled[-1]), three_digits(m.std), "noisy" if m.noisy else ""]

@@ -245,7 +245,7 @@ def parsed(content, name):
 
 
 def result_of(given, source):
-    """What was parsed, as a Result. What the parts add for themselves is skipped."""
+    """The parsed text as a Result. Additions of the parts for themselves are skipped."""
     if type(given) is not dict or type(given.get("measurements")) is not list:
         raise BenchError(f"{source}: it has no list `measurements`")
     if len(given["measurements"]) > MEASUREMENTS:
@@ -279,7 +279,7 @@ def read_result(path):
 
 # ---------------------------------------------------------------- writing
 def write_text(path, text, remedy):
-    """Through a file beside it, so that an old one is never half overwritten."""
+    """Writes through a file next to it, so that an old one is never half overwritten."""
     temporary = f"{path}.{os.getpid()}.part"
     try:
         with open(temporary, "x", encoding="utf-8") as file:

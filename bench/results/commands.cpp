@@ -22,10 +22,10 @@ namespace {
 constexpr const char* kAllExamples = R"(Examples:
   cardan bench all                                 fourteen minutes, then out/report/index.html
   cardan bench all --selection full --out out/full half an hour and more
-  cardan bench all --resume                        goes on after Ctrl-C or a crash
+  cardan bench all --resume                        continues after Ctrl-C or a crash
   cardan bench all --only transport,runtime
 
-A part that crashes or hangs is said, and the others run.
+A part that crashes or hangs is reported, and the others run.
 Exit codes: 0 ok, 1 a part failed or was interrupted, 2 wrong options, 3 something was lost.)";
 
 constexpr const char* kCompareExamples = R"(Examples:
@@ -100,7 +100,8 @@ void add_result_commands(CLI::App& group) {
     return run_all(given);
   });
 
-  auto* const compare = group.add_subcommand("compare", "What got better or worse between two results, beyond noise");
+  auto* const compare =
+      group.add_subcommand("compare", "Changes for better or worse between two results, beyond noise");
   compare->footer(kCompareExamples);
   auto compare_arguments = std::make_shared<CompareArguments>();
   compare->add_option("before", compare_arguments->before, "A result (--json of a part, or results.json)")->required();

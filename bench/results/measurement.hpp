@@ -27,7 +27,7 @@ struct MeasuredRun {
   double other_load_percent = 0;  ///< of the computer, by programs outside the bench; 0 where a part does not look
 };
 
-/// What every part of the bench writes, one for each quantity that it measured of a peer in a cell: the form that
+/// The output of every part of the bench, one for each quantity that it measured of a peer in a cell: the form that
 /// `cardan bench compare` and `report` read (bench/report/results.py).
 struct Measurement {
   std::string part{};      ///< "transport", "runtime", "record", "bridge"

@@ -9,7 +9,7 @@
 
 namespace cardan::bench {
 
-/// What SIM's tables give, plus the median: in the unit of the samples.
+/// The figures of SIM's tables, plus the median: in the unit of the samples.
 struct Summary {
   std::size_t count = 0;
   double min = 0, mean = 0, p50 = 0, p95 = 0, p99 = 0, max = 0;

@@ -21,7 +21,7 @@ std::string three_digits(double value);
 /// {min, mean, p50, p95, p99, max, std}, as every report gives the figures of samples.
 nlohmann::ordered_json to_json(const Summary& summary, double steps = 1000);
 
-/// Writes through a temporary file beside it, so that an old result is never half overwritten. `remedy`: what the user
+/// Writes through a temporary file next to it, so that an old result is never half overwritten. `remedy`: what the user
 /// can do if that is not possible. Throws cardan::Error.
 void write_file(const std::string& path, const std::string& content, const std::string& remedy);
 

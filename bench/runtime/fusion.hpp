@@ -51,7 +51,7 @@ struct FusionRun {
   std::array<FusionChannelRun, kFusionChannels> channels{};
   std::uint64_t sets = 0;
   double late_us = 0;        ///< of the latest publication after its due time, against the most punctual one
-  double steal_percent = 0;  ///< of the computer meanwhile; whoever repeats runs sets it
+  double steal_percent = 0;  ///< of the computer meanwhile; the caller that repeats runs sets it
 
   [[nodiscard]] std::vector<double> latency_us() const;  ///< of all channels together
 };

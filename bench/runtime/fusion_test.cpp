@@ -146,7 +146,7 @@ TEST(BenchFusion, PhasesOfManyRoundsAreSpreadOverThePeriod) {
   EXPECT_EQ(pairs.size(), 25U);  // one channel does not say where another is
 }
 
-TEST(BenchFusion, WhatAPolicyDropsIsNotLost) {
+TEST(BenchFusion, SamplesThatAPolicyDropsAreNotLost) {
   FusionRun run;
   run.sets = 4;
   run.channels[1].sent = 10;

@@ -176,7 +176,7 @@ std::optional<StartFigures> measure_start(const std::function<bool()>& stopped, 
 }
 
 namespace {
-/// What the processes without the victim got from each other.
+/// Counts the messages that the processes without the victim got from each other.
 void count_between_others(const std::string& domain, CrashFigures& figures) {
   host::ControlClient client({.domain = domain});
   for (const host::ComponentReport& component : client.components().components) {

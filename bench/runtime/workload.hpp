@@ -50,7 +50,7 @@ struct RuntimeSamples {
   std::vector<double> first_us;    ///< several readers: the first one's latency
   std::vector<double> last_us;     ///< the last one's
   std::uint64_t sent = 0, lost = 0;
-  double steal_percent = 0;  ///< of the computer meanwhile; whoever repeats runs sets it
+  double steal_percent = 0;  ///< of the computer meanwhile; the caller that repeats runs sets it
 };
 
 /// One run of one peer; blocks for frames × interval. Starts and ends its own threads.

@@ -64,7 +64,7 @@ struct Contender {
   friend bool operator==(const Contender&, const Contender&) = default;
 };
 
-/// What `cardan bench transport` measures, checked and complete: made by `parse_options`.
+/// The measurement of `cardan bench transport`, checked and complete: made by `parse_options`.
 struct TransportOptions {
   std::vector<Contender> contenders;  ///< in the order of measurement; the order rotates from run to run
   std::vector<Cell> cells;

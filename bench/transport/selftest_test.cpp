@@ -25,8 +25,8 @@ class FaultyPeers : public TransportBench {
 TEST_F(FaultyPeers, ThatAre20MicrosecondsLateAreReportedSo) {
   std::map<std::string, Json> rows;
   double late = 0;
-  // On a loaded computer two medians of one distribution differ by some microseconds. What the bench itself calls
-  // loaded is measured again.
+  // On a loaded computer two medians of one distribution differ by some microseconds. A result that the bench itself
+  // calls loaded is measured again.
   for (int tries = 0; tries < 4; ++tries) {
     rows = measure("selftest-exact,selftest-late");
     late = rows["selftest-late"]["transport_us"]["p50"].get<double>() -
@@ -52,7 +52,7 @@ TEST_F(FaultyPeers, ThatTearEachTenthFrameAreReportedSo) {
   EXPECT_EQ(rows["selftest-torn"]["lost"], rows["selftest-torn"]["torn"]) << "a torn frame is of no use";
 }
 
-TEST_F(TransportBench, APeerThatIsNotBuiltIsNamedWithWhatBuildsIt) {
+TEST_F(TransportBench, APeerThatIsNotBuiltIsReportedWithWhatBuildsIt) {
   const Ended ended = bench({"--peers", "iceoryx-none", "--quick"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_NE(ended.err.find("make bench-peers builds it (libiceoryx-posh-dev"), std::string::npos) << ended.err;

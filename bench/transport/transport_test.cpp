@@ -197,7 +197,7 @@ TEST_F(TransportBench, CtrlCReportsWhatItHasAndLeavesNoProcess) {
   EXPECT_GE(result["rows"].size(), 2U);
 }
 
-TEST_F(TransportBench, AProcessOfALinkThatEndsEarlyEndsTheRunAndIsNamed) {
+TEST_F(TransportBench, AProcessOfALinkThatEndsEarlyEndsTheRunAndIsReported) {
   const pid_t pid = start({"--peers", "raw", "--waits", "block", "--scenarios", "3x1p1s", "--sizes", "128", "--frames",
                            "100000", "--runs", "1"});
   std::vector<pid_t> roles;

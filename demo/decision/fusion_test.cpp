@@ -41,7 +41,7 @@ TEST(Fusion, AnObstacleWithinTheStoppingDistanceBrakes) {
             "brake: vehicle 8.0 m ahead in the path (LiDAR)");
 }
 
-TEST(Fusion, WhoBothSensorsSeeIsGivenMoreRoom) {
+TEST(Fusion, APersonThatBothSensorsSeeIsGivenMoreRoom) {
   EXPECT_EQ(decide({thing(15, 0)}, {}), "go: the path is free for 15 m");
   EXPECT_EQ(decide({thing(15, 0)}, {person(0, 60)}), "brake: pedestrian 15.0 m ahead, seen by camera and LiDAR");
   EXPECT_EQ(decide({thing(15, 1.8F)}, {person(0.12F, 60)}), "brake: pedestrian 15.0 m ahead, seen by camera and LiDAR");
@@ -82,7 +82,7 @@ TEST(Fusion, WithoutFreshDataItBrakes) {
   EXPECT_EQ(stale.text(), "no data from the LiDAR for 2.0 s");
 }
 
-TEST(Fusion, NonsenseInTheDataIsNoCrash) {
+TEST(Fusion, NonsenseInTheDataDoesNotCrash) {
   EXPECT_EQ(decide({}, {Seen{0, 0, 0, 0, 0, kPedestrian}, Seen{0, 0, -5, -5, 0, kPedestrian}}), "go: the path is free");
 }
 

@@ -25,8 +25,8 @@ struct Obstacle {
 
 [[nodiscard]] const char* kind_name(Obstacle::Kind kind) noexcept;
 
-/// The vehicle that carries the LiDAR: how far it reaches from the sensor (m). What the sensor sees within it is
-/// nothing that stands in its way. Default: a passenger car with the sensor on its roof.
+/// The vehicle that carries the LiDAR: how far it reaches from the sensor (m). Returns from within it are not
+/// obstacles. Default: a passenger car with the sensor on its roof.
 struct OwnVehicle {
   float front = 2.0F, rear = 3.5F, side = 1.1F;
 
@@ -41,7 +41,7 @@ struct OwnVehicle {
 /// Ground: the lowest return of each cell of a polar grid; walking outwards, a cell belongs to the ground while it
 /// rises no faster than a ramp may. Clusters: cells of 0.3 m that hold returns between 0.3 and 3 m above the ground,
 /// joined with their eight neighbours; a cluster longer than 6.5 m (a house front, a hedge) comes as tiles of 3 m,
-/// because one upright box around a bend would cover the road beside it. One pass over the points for each, no
+/// because one upright box around a bend would cover the road next to it. One pass over the points for each, no
 /// nearest-neighbour search, no PCL.
 class ObstacleFinder {
  public:

@@ -39,7 +39,7 @@ TEST(Obstacles, AnEmptyRoadHasNone) {
   EXPECT_TRUE(finder.find({}).empty());
 }
 
-TEST(Obstacles, ASlopeIsNoObstacle) {
+TEST(Obstacles, ASlopeIsNotAnObstacle) {
   ObstacleFinder finder;
   EXPECT_TRUE(finder.find(road(0.08F)).empty());
 }
@@ -57,7 +57,7 @@ TEST(Obstacles, APersonAndACarAreFoundNearestFirst) {
   EXPECT_NEAR(found[1].ahead(), 20, 0.05);
 }
 
-TEST(Obstacles, TheOwnVehicleIsNone) {
+TEST(Obstacles, TheOwnVehicleIsNotAnObstacle) {
   auto cloud = road();
   stand(cloud, 2.2F, 0.3F, 0.5F, 1.0F);  // a bonnet that is longer than a car's
   stand(cloud, 3.2F, 1.4F, 0.3F, 1.0F);  // a mirror

@@ -107,7 +107,7 @@ TEST(DetectorLayouts, NonsenseIsLeftOut) {
   }
 }
 
-TEST(DetectorLayouts, OfWhatOverlapsTheBestStaysInEachClass) {
+TEST(DetectorLayouts, OfOverlappingBoxesTheBestStaysInEachClass) {
   std::vector<Candidate> found = {{0.1F, 0.1F, 0.2F, 0.2F, 0.6F, kCar},
                                   {0.11F, 0.1F, 0.2F, 0.2F, 0.9F, kCar},
                                   {0.1F, 0.11F, 0.2F, 0.2F, 0.7F, kDog},

@@ -11,8 +11,8 @@ namespace cardan::street {
 /// Finds what moves before a camera that stands still, and takes what is upright for a person. The background of each
 /// cell of 4 x 4 pixels follows the pictures by one level of each colour a picture (A. Manzanera, "Σ-Δ background
 /// subtraction", 2007). Cells that differ from it and touch each other are one thing. It needs neither a model nor a
-/// library, and half a millisecond a picture. Limits: a person that stands becomes background after seconds, two that
-/// overlap are one, and with a camera that moves it finds nothing useful.
+/// library, and half a millisecond a picture. Limits: a person that stands still becomes background after seconds, two
+/// that overlap are one, and with a camera that moves it finds nothing useful.
 class MotionDetector final : public PictureDetector {
  public:
   [[nodiscard]] std::string name() const override { return "motion"; }

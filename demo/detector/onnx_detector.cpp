@@ -40,7 +40,7 @@ float least_score(DetectorLayout layout) { return layout == DetectorLayout::Fast
   throw Error(ErrorCode::InvalidArgument, fmt::format("--detector {}: {}", file, why), remedy);
 }
 
-/// What OpenCV says, without its source files and in one line.
+/// The text of OpenCV, without its source files and in one line.
 std::string words_of(const cv::Exception& e) {
   std::string words = e.err.empty() ? e.what() : e.err;
   std::replace_if(words.begin(), words.end(), [](unsigned char c) { return c < ' '; }, ' ');
@@ -83,7 +83,7 @@ std::string bytes_of(const std::string& file) {
 }  // namespace
 
 OnnxDetector::OnnxDetector(const std::string& file) : file_(file), name_(fs::path(file).filename().string()) {
-  // What goes wrong is said here, once and with its remedy.
+  // Errors are reported here, once and with their remedy.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   const std::string model = bytes_of(file);
   learn_input(model);

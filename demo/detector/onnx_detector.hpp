@@ -20,8 +20,8 @@ class OnnxDetector final : public PictureDetector {
   static constexpr std::size_t kMostSeen = 64;
 
   /// Loads the model and runs it once on an empty picture. Throws Error: Unavailable (the file is not there or cannot
-  /// be read), InvalidArgument (it is no model that OpenCV can run, its input is no picture of a fixed size, or its
-  /// output has no layout that is known: the shape is named). Blocks for about a second.
+  /// be read), InvalidArgument (it is not a model that OpenCV can run, its input is not a picture of a fixed size, or
+  /// its output does not have a known layout: the text has the shape). Blocks for about a second.
   explicit OnnxDetector(const std::string& file);
 
   [[nodiscard]] std::string name() const override { return name_; }

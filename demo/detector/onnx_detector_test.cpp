@@ -80,7 +80,7 @@ TEST_F(Onnx, AModelOfYolosLayoutKeepsThePicturesProportions) {
   EXPECT_NEAR(seen[0].height, 60, 1);
 }
 
-TEST_F(Onnx, WhatIsNoDetectorIsRefusedWithItsShape) {
+TEST_F(Onnx, AModelThatIsNotADetectorIsRefusedWithItsShape) {
   PatchModel model;
   model.biases.assign(10, 0.5F);
   EXPECT_NE(refusal(write(model.bytes())).find("1 x 10 x 4 x 4"), std::string::npos) << refusal(write(model.bytes()));

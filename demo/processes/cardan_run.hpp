@@ -16,7 +16,7 @@
 
 namespace cardan::street {
 
-/// What `cardan run demo/street.json` does, watched by the demo.
+/// A run of `cardan run demo/street.json`, watched by the demo.
 class CardanRun : public Run {
  public:
   /// `folder`: for the pictures. `setup`: five processes or one.

@@ -52,7 +52,7 @@ TEST(Processes, AnExitCodeIsTold) {
   EXPECT_NE(explain(*e).find("exit code 7"), std::string::npos);
 }
 
-TEST(Processes, AllAreStoppedAlsoWhoDoesNotListen) {
+TEST(Processes, AllAreStoppedAlsoProcessesThatIgnoreSigterm) {
   Processes processes;
   processes.start(shell("kind", "exec sleep 100"));
   processes.start(shell("deaf", "trap '' TERM; while :; do sleep 1; done"));

@@ -58,7 +58,7 @@ const char* key_of(Setup setup) {
   return keys[static_cast<std::size_t>(setup)];
 }
 
-/// Which topic it is can be told from who has it: there is one each way.
+/// Its holder tells which topic it is: there is one each way.
 std::string title_of(std::size_t hop, const Inputs& inputs) {
   return fmt::format("{} → {}", label_of(kHopList[hop].from, inputs), label_of(kHopList[hop].to, inputs));
 }

@@ -57,7 +57,7 @@ TEST(Report, WithoutASecondRunThereIsNone) {
   EXPECT_FALSE(parsed.contains("crash"));
 }
 
-TEST(Report, WhatDidNotFollowACrashIsNull) {
+TEST(Report, EventsThatDidNotFollowACrashAreNull) {
   Crash crash{.component = "detector",
               .process = "detector",
               .cause = "was killed",

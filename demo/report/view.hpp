@@ -39,7 +39,7 @@ struct Moment {
 /// Draws moments on standard output: over each other on a terminal, as a line every few seconds elsewhere.
 class View {
  public:
-  /// `live`: draw over the last one. Off when standard output is no terminal or the user wants none.
+  /// `live`: draw over the last one. Off when standard output is not a terminal or the user does not want it.
   explicit View(bool live) : live_(live) {}
   void show(const Moment& moment, const Inputs& inputs);
   /// Leaves the last picture where it is: what follows comes below it.

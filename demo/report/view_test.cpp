@@ -44,7 +44,7 @@ TEST(View, FitsTheTerminalAndSurvivesNothing) {
   EXPECT_EQ(render(Moment{}, {}, 200, false).find("nan"), std::string::npos);
 }
 
-TEST(View, WhatWasMissedIsSeenAtEightyColumns) {
+TEST(View, MissedMessagesAreSeenAtEightyColumns) {
   Moment now = moment();
   now.hops[0].missed = 4711;
   const std::string text = render(now, {"street.avi", "simulated street", true}, 80, false);

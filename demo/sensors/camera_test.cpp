@@ -37,7 +37,7 @@ std::string camera_refusal(const std::string& argument) {
   return {};
 }
 
-TEST(Camera, WhatCannotBeOpenedIsNamed) {
+TEST(Camera, ASourceThatCannotBeOpenedIsReported) {
   EXPECT_NE(camera_refusal("/nonexistent/drive.mp4").find("no such file"), std::string::npos);
   EXPECT_NE(camera_refusal("/proc").find("no .png"), std::string::npos);
   EXPECT_NE(camera_refusal("/proc/%d%d.png").find("not a pattern"), std::string::npos);
@@ -124,7 +124,7 @@ TEST_F(MadeVideo, AFolderIsPlayedByItsTimesAndKeepsStepWithTheScans) {
   EXPECT_NE(camera_refusal(camera_folder).find("not a picture that OpenCV can decode"), std::string::npos);
 }
 
-TEST(PeopleDetector, EmptyTinyAndGreyPicturesAreNoProblem) {
+TEST(PeopleDetector, AcceptsEmptyTinyAndGreyPictures) {
   PeopleDetector detector;
   EXPECT_TRUE(detector.detect(cv::Mat()).empty());
   EXPECT_TRUE(detector.detect(cv::Mat(10, 10, CV_8UC3, cv::Scalar::all(0))).empty());

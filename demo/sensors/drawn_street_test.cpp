@@ -33,7 +33,7 @@ TEST(DrawnStreet, SameTimeSamePictureAnotherTimeAnother) {
   EXPECT_THROW(street.draw(0, small), Error);
 }
 
-TEST(DrawnStreet, EachWalkerIsDrawnWhereItIsAndStaysInThePictureOrBesideIt) {
+TEST(DrawnStreet, EachWalkerIsDrawnWhereItIsAndStaysInThePictureOrNextToIt) {
   const DrawnStreet street;
   std::vector<std::uint8_t> now(DrawnStreet::kBytes), later(DrawnStreet::kBytes);
   for (const double time : {0.0, 11.0, 1000.5}) {
@@ -49,7 +49,7 @@ TEST(DrawnStreet, EachWalkerIsDrawnWhereItIsAndStaysInThePictureOrBesideIt) {
       EXPECT_FALSE(std::equal(now.begin() + static_cast<std::ptrdiff_t>(at),
                               now.begin() + static_cast<std::ptrdiff_t>(at + 3),
                               later.begin() + static_cast<std::ptrdiff_t>(at)))
-          << "walker " << w << " at " << time << " s has gone on";
+          << "walker " << w << " at " << time << " s has continued";
     }
   }
 }
@@ -106,7 +106,7 @@ TEST(MotionDetector, FindsTheWalkersWhereTheyAre) {
   EXPECT_GT(right, seen * 9 / 10) << right << " of " << seen;
 }
 
-TEST(MotionDetector, OtherSizesGreyAndNothingAreNoProblem) {
+TEST(MotionDetector, AcceptsOtherSizesGreyAndNothing) {
   MotionDetector detector;
   EXPECT_TRUE(detector.detect({}).empty());
   std::vector<std::uint8_t> pixels(200 * 100 * 3, 90);

@@ -17,8 +17,8 @@ class KittiFolder {
  public:
   static constexpr std::size_t kMaxPoints = 200'000;  ///< an HDL-64E scan has about 120,000
 
-  /// Throws cardan::Error as read_recorded_folder(), and InvalidArgument when a file is no KITTI scan (its size is no
-  /// multiple of 16 bytes, or it has more than kMaxPoints).
+  /// Throws cardan::Error as read_recorded_folder(), and InvalidArgument when a file is not a KITTI scan (its size is
+  /// not a multiple of 16 bytes, or it has more than kMaxPoints).
   explicit KittiFolder(const std::string& argument);
 
   [[nodiscard]] std::size_t scans() const noexcept { return folder_.files.size(); }

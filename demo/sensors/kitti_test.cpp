@@ -44,7 +44,7 @@ TEST_F(Kitti, ScansComeInOrderOfTheirNames) {
   EXPECT_EQ(folder.read(1, std::span(out).first(1)), 1U) << "what does not fit is left out";
 }
 
-TEST_F(Kitti, WhatIsNoScanIsNamed) {
+TEST_F(Kitti, AFileThatIsNotAScanIsReported) {
   EXPECT_THROW(KittiFolder{folder_.string()}, Error);
   EXPECT_THROW(KittiFolder{(folder_ / "missing").string()}, Error);
   write("0000000000.bin", 5);

@@ -40,8 +40,8 @@ class LidarSource {
 };
 
 /// Opens what a user gives: nothing (the simulated street), a pcap file, a folder of KITTI scans, or a UDP port.
-/// Throws cardan::Error with cause and remedy for what is missing or is none of these. Files are paced by their own
-/// times and start again at their end. `beside`: of a folder, the pictures that it keeps step with.
+/// Throws cardan::Error with cause and remedy for a source that is missing or is not one of these. Files are paced by
+/// their own times and start again at their end. `beside`: of a folder, the pictures that it keeps step with.
 [[nodiscard]] std::unique_ptr<LidarSource> open_lidar(const std::string& argument, const Beside& beside = {});
 
 /// Whether that is a UDP port: a number, and no file of that name.

@@ -40,7 +40,7 @@ TEST(LidarSource, NothingGivenIsSimulatedAndSaysSo) {
   EXPECT_FALSE(source->wait([] { return true; }));
 }
 
-TEST(LidarSource, WhatCannotBeOpenedIsNamed) {
+TEST(LidarSource, ASourceThatCannotBeOpenedIsReported) {
   EXPECT_NE(lidar_refusal("/nonexistent/drive.pcap").find("no such file"), std::string::npos);
   EXPECT_NE(lidar_refusal("0").find("not a UDP port"), std::string::npos);
   EXPECT_NE(lidar_refusal("70000").find("not a UDP port"), std::string::npos);

@@ -109,7 +109,7 @@ TEST_F(Pcap, BothByteOrdersBothClocksVlanAndRawIp) {
   check(0xA1B23C4D, false, 101, datagram, 100'000'000'007);
 }
 
-TEST_F(Pcap, WhatIsNotUdpIsSkipped) {
+TEST_F(Pcap, PacketsThatAreNotUdpAreSkipped) {
   PcapReader reader(save(file(
       0xA1B2C3D4, false, 1,
       {ethernet(ip(udp(10), 6), false), Bytes(5, 1), ethernet(ip(Bytes(3, 0)), false), ethernet(ip(udp(20)), false)})));
@@ -127,7 +127,7 @@ TEST_F(Pcap, WrongFilesAreNamed) {
   EXPECT_NE(cause(file(0xA1B2C3D4, false, 147, {})).find("link type 147"), std::string::npos);
 }
 
-TEST_F(Pcap, DamageIsNoCrash) {
+TEST_F(Pcap, DamageDoesNotCrash) {
   const Bytes good = file(0xA1B2C3D4, false, 1, {ethernet(ip(udp(100)), true), ethernet(ip(udp(50)), false)});
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {

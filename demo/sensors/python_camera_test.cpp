@@ -105,7 +105,7 @@ printf Pabcdef; echo 'E{"cause":"a delivers no more pictures","remedy":"check it
   }
 }
 
-TEST_F(PythonCameraTest, AHeadThatIsNoneIsRefused) {
+TEST_F(PythonCameraTest, AnInvalidHeadIsRefused) {
   for (const char* head : {"", "words", "{}", "[1]", R"({"name":"a","width":0,"height":1,"rate":5,"live":true})",
                            R"({"name":"a","width":2,"height":99999999,"rate":5,"live":true})",
                            R"({"name":"a","width":2,"height":1,"rate":0,"live":true})",
@@ -115,7 +115,7 @@ TEST_F(PythonCameraTest, AHeadThatIsNoneIsRefused) {
   EXPECT_NE(refusal("exec cat /dev/zero").find("gives no camera"), std::string::npos) << "a line without an end";
 }
 
-TEST_F(PythonCameraTest, AnInterpreterThatIsNotThereIsNamed) {
+TEST_F(PythonCameraTest, AMissingInterpreterIsReported) {
   try {
     const PythonCamera camera("/nowhere/python3", "drive.mp4");
     FAIL();

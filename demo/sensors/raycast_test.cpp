@@ -9,7 +9,7 @@
 namespace cardan::street {
 namespace {
 
-TEST(SimulatedStreet, RoadLiesWhereTheSensorStandsOverIt) {
+TEST(SimulatedStreet, TheRoadIsBelowTheSensor) {
   SimulatedStreet street;
   std::vector<Point> cloud(SimulatedStreet::kPoints);
   street.scan(0, cloud);

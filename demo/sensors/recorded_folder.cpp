@@ -209,7 +209,7 @@ RecordedFolder read_recorded_folder(const std::string& argument, const FrameFile
 std::vector<std::int64_t> times_of_folder(const std::string& argument, const FrameFiles& files) noexcept {
   try {
     if (is_folder_of_frames(argument)) return read_recorded_folder(argument, files).times;
-  } catch (...) {  // who plays it says what is wrong with it
+  } catch (...) {  // its player reports the error
   }
   return {};
 }

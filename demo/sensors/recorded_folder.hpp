@@ -35,14 +35,14 @@ inline constexpr FrameFiles kScanFiles{"--lidar", "scan", {".bin"}};
 
 /// The files of a folder (in it, or in its `data`) or of a pattern, and their times from the `timestamps.txt` in the
 /// folder or next to its `data`. A timestamps.txt has a line for each file, or (as in KITTI drives that lack scans) one
-/// for each number. Throws Error: Unavailable (cannot be read), InvalidArgument (no such file in it, a pattern that is
-/// none, times that do not ascend or belong to other files). Reads the disk.
+/// for each number. Throws Error: Unavailable (cannot be read), InvalidArgument (no such file in it, an invalid
+/// pattern, times that do not ascend or belong to other files). Reads the disk.
 [[nodiscard]] RecordedFolder read_recorded_folder(const std::string& argument, const FrameFiles& files);
 
 /// The times of that folder; empty: it is not a folder, or has none. Never throws.
 [[nodiscard]] std::vector<std::int64_t> times_of_folder(const std::string& argument, const FrameFiles& files) noexcept;
 
-/// "2011-09-26 13:02:25.964389445" as ns since 1970; empty: it is no such time.
+/// "2011-09-26 13:02:25.964389445" as ns since 1970; empty: it is not such a time.
 [[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text) noexcept;
 
 }  // namespace cardan::street

@@ -90,7 +90,7 @@ TEST_F(Recorded, NumbersWithoutZerosAreCountedAndOtherNamesSpelled) {
   EXPECT_TRUE(read_recorded_folder(folder_.string(), kPictureFiles).times.empty());
 }
 
-TEST_F(Recorded, WhatIsWrongIsNamed) {
+TEST_F(Recorded, ErrorsAreReported) {
   EXPECT_NE(refusal(folder_.string()).find("no .png"), std::string::npos);
   EXPECT_NE(refusal((folder_ / "missing/%d.png").string()).find("cannot read"), std::string::npos);
   for (const char* pattern : {"%x.png", "%d%d.png", "%099d.png", "%.png", "%0d.png"})

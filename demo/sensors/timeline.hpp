@@ -14,7 +14,7 @@ namespace cardan::street {
 
 /// The recording that is played at the same time.
 struct Beside {
-  std::string folder{};     ///< as the user gives it; what is no folder with times is of no meaning
+  std::string folder{};     ///< as the user gives it; ignored unless it is a folder with times
   std::int64_t origin = 0;  ///< steady clock, ns, when the first round of both begins; 0: leave it to the recordings
 };
 
@@ -23,9 +23,9 @@ struct Beside {
 /// restart. Not thread-safe.
 class Timeline {
  public:
-  /// `own`: when the frames were taken (ns, ascending, at least one); `other`: of the recording that is played beside
-  /// it, empty: none. `origin`: steady clock, ns, when the first round begins; 0: now, or for two that belong together
-  /// a moment that both know.
+  /// `own`: when the frames were taken (ns, ascending, at least one); `other`: of the recording that is played at the
+  /// same time, empty: none. `origin`: steady clock, ns, when the first round begins; 0: now, or for two that belong
+  /// together a moment that both know.
   Timeline(std::vector<std::int64_t> own, const std::vector<std::int64_t>& other, std::int64_t origin);
 
   struct Due {
@@ -56,7 +56,7 @@ class Timeline {
   std::optional<std::int64_t> last_;
 };
 
-/// Of a folder: by its times, or else at 10 Hz; `of_other`: the files of the folder beside it.
+/// Of a folder: by its times, or else at 10 Hz; `of_other`: the files of the other folder.
 [[nodiscard]] Timeline timeline_of(const RecordedFolder& folder, const FrameFiles& of_other, const Beside& beside);
 
 }  // namespace cardan::street

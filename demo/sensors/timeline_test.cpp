@@ -22,7 +22,7 @@ TEST(Timeline, GoesRoundByItsTimes) {
   }
 }
 
-TEST(Timeline, WhoIsLateGoesOnWithTheNewest) {
+TEST(Timeline, ALateReaderContinuesWithTheNewest) {
   Timeline line(Times{0, 100, 200, 300}, {}, 1000);
   EXPECT_EQ(line.next(0).frame, 0U);
   EXPECT_EQ(line.next(1250).frame, 2U) << "1100 and 1200 are due";
@@ -61,7 +61,7 @@ TEST(Timeline, WithoutAnOriginTwoMeetAllTheSame) {
   EXPECT_TRUE(apart == 30'000'000 || apart == -70'000'000 || apart == -100'000'000) << apart;
 }
 
-TEST(Timeline, OtherTimesAreNoPair) {
+TEST(Timeline, OtherTimesAreNotAPair) {
   const Times own{kBegin, kBegin + 100};
   EXPECT_FALSE(Timeline(own, Times{kBegin + 1000, kBegin + 1100}, 1).paired());
   EXPECT_EQ(Timeline(own, Times{kBegin + 1000, kBegin + 1100}, 1).length(), 200);

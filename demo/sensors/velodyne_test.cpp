@@ -56,7 +56,7 @@ TEST(Velodyne, EmptyReturnsDualReturnsAndBounds) {
   EXPECT_EQ(decode(packet(VelodyneModel::Vlp16, 0, 40, 5000), std::span(out).first(100), 90), 100U);
 }
 
-TEST(Velodyne, WhatIsNoDataPacketIsRefused) {
+TEST(Velodyne, APacketThatIsNotADataPacketIsRefused) {
   const VelodynePacket good = packet(VelodyneModel::Vlp16, 0, 40, 5000);
   EXPECT_TRUE(VelodynePacket::from(good.bytes));
   EXPECT_FALSE(VelodynePacket::from(std::span(good.bytes).first(1205)));

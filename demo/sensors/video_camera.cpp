@@ -101,7 +101,7 @@ bool VideoCamera::grab() {
 
 bool VideoCamera::wait(const std::function<bool()>& stopping) {
   if (folder_) return folder_->wait(stopping);
-  // A file's time is waited for first: who decodes right after a publication keeps its reader from the CPU.
+  // A file's time is waited for first: a decoder that runs right after a publication keeps its reader from the CPU.
   if (stopping() || (file_ && !pace_.wait(period_, stopping))) return false;
   if (!grab()) {
     if (stopping()) return false;
@@ -120,7 +120,7 @@ void VideoCamera::read(std::span<std::uint8_t> into) {
   if (into.size() != static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3) throw changed();
   cv::Mat picture(height_, width_, CV_8UC3, into.data());
   if (folder_) return folder_->picture().copyTo(picture);
-  // OpenCV allocates anew when the size is another.
+  // OpenCV allocates again when the size changes.
   if (!capture_.retrieve(picture) || picture.data != into.data()) throw changed();
 }
 

@@ -12,7 +12,7 @@
 
 namespace cardan::street {
 
-/// What OpenCV reads; see open_video().
+/// A camera or video that OpenCV reads; see open_video().
 class VideoCamera final : public CameraSource {
  public:
   explicit VideoCamera(const std::string& argument, const Beside& beside = {});

@@ -89,7 +89,7 @@ class SocketReader {
   std::uint64_t last_taken_ = 0;
 };
 
-/// The readers of one process. While its one consumer waits, the consumer reads the sockets itself: no thread stands
+/// The readers of one process. While its one consumer waits, the consumer reads the sockets itself: no thread is
 /// between the kernel and it. While it computes, a helper thread empties them.
 class SocketInbox {
  public:

@@ -77,7 +77,7 @@ cardan_subscriber* cardan_subscribe(const char* topic, const cardan_subscriber_o
 /** Ends it. Samples that are held stay valid until they are released. NULL is allowed. */
 void cardan_unsubscribe(cardan_subscriber* subscriber);
 
-/** What cardan_take() and cardan_wait() return. */
+/** Results of cardan_take() and cardan_wait(). */
 enum {
   CARDAN_ERROR = -1,  /**< the message was malformed (it is skipped), or memory ran out: cardan_error() */
   CARDAN_NOTHING = 0, /**< no new sample; wait: the time is up */
@@ -163,7 +163,7 @@ void cardan_unadvertise(cardan_publisher* publisher);
 
 /* ---------------------------------------------------------------- the whole */
 
-/** What is published in a domain (NULL: the usual one), as one JSON object:
+/** The topics of a domain (NULL: the usual one), as one JSON object:
  * ```json
  * {"run_directory": "/run/cardan/default", "problems": [], "topics": [
  *   {"topic": "/imu", "type": "sensor_msgs/msg/Imu", "publishers": 1, "subscribers": 2, "depth": 4, "max_bytes": 0,

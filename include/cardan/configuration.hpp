@@ -276,9 +276,9 @@ struct Transition {
   bool operator==(const Transition&) const = default;
 };
 
-/// Where in the text the parts of a file stand, by JSON pointer. Parts of included files have the pointer that they get
-/// in the whole: a namespace is part of their names.
-/// The names in an include's `topics` that the included text does not use: only its components can know them.
+/// The places of a file's parts in the text, by JSON pointer. Parts of included files have the pointer that they get in
+/// the whole: a namespace is part of their names. The names in an include's `topics` that the included text does not
+/// use: only its components can know them.
 struct IncludeLinks {
   std::string name_space{};             ///< of the included components, from the first file on; "": none
   Naming naming{};                      ///< that of the include

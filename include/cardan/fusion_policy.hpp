@@ -31,7 +31,7 @@ class PerInput {
     return items_[input];
   }
   constexpr const T& operator[](std::size_t input) const { return items_[input]; }
-  /// One more than the last input that was named; a Fusion with fewer inputs refuses it.
+  /// One more than the last input with options of its own; a Fusion with fewer inputs refuses it.
   [[nodiscard]] constexpr std::size_t named() const { return named_; }
 
  private:
@@ -135,8 +135,8 @@ struct PrimaryInput {
 struct PrimaryOptions {
   /// The input whose samples fire. The fastest: least is replaced unused; the one that matters most: it never waits.
   std::size_t input = 0;
-  /// How old the others may be at most, relative to the firing sample: short finds inputs that stand still, too short
-  /// for an input's period and processing loses sets. 0: any age.
+  /// How old the others may be at most, relative to the firing sample: a short age finds inputs that have stopped; one
+  /// too short for an input's period and processing loses sets. 0: any age.
   std::chrono::nanoseconds max_age{0};
   /// The clock of the ages.
   FusionTime time = FusionTime::Source;

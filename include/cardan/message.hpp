@@ -126,7 +126,7 @@ constexpr std::string_view reflected_name(Reflection<T, Name, Fields...>) {
 
 namespace cardan {
 
-/// What CARDAN_MESSAGE knows about `T`.
+/// The facts that CARDAN_MESSAGE declares about `T`.
 /// Thread safety: everything is constant. Never blocks; the first call of `schema()` allocates.
 template <Message T>
 struct message_traits {

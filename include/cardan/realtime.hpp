@@ -9,7 +9,7 @@
 
 namespace cardan {
 
-/// What `realtime()` requests from the kernel. Everything is off by default.
+/// The requests of `realtime()` to the kernel. Everything is off by default.
 struct RealtimeOptions {
   enum class Policy : std::uint8_t {
     Fifo,        ///< SCHED_FIFO: runs until it sleeps; a loop that never sleeps blocks its CPU for all other threads

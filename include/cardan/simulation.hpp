@@ -105,7 +105,7 @@ class Simulation {
   /// Calls `what` when the clock reaches `time`. Several calls for one time run in the order in which they were added.
   void at(std::int64_t time, std::function<void()> what);
 
-  /// Runs what is ready now, until nothing is. The clock stands still. Returns the number of callbacks that ran.
+  /// Runs what is ready now, until nothing is. The clock does not move. Returns the number of callbacks that ran.
   std::size_t run();
   /// Advances the clock to `time`, from one event to the next, and runs what is due on the way.
   std::size_t run_until(std::int64_t time);

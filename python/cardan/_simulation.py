@@ -127,7 +127,7 @@ class Simulation:
         self._handle.start()
 
     def run(self) -> int:
-        """Runs what is ready now, until nothing is; the clock stands still. Returns the number of callbacks."""
+        """Runs what is ready now, until nothing is; the clock does not move. Returns the number of callbacks."""
         return self._handle.run()
 
     def run_until(self, time: int) -> int:

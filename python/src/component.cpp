@@ -129,7 +129,7 @@ std::vector<T> list_of(nb::handle value) {
   return all;
 }
 
-/// All of one kind; whole numbers may stand among others.
+/// All of one kind; whole numbers may be among others.
 ParameterValue list_value_of(nb::handle value) {
   bool truths = true, wholes = true, numbers = true, texts = true;
   for (const nb::handle element : value) {

@@ -150,8 +150,8 @@ class SimulationHandle {
     nb::gil_scoped_release others_run_;
   };
 
-  /// What ends a program, Ctrl-C or exit() in a callback, ends the work and is raised after it. Returns the number of
-  /// callbacks.
+  /// An exception that ends a program, by Ctrl-C or exit() in a callback, ends the work and is raised after it. Returns
+  /// the number of callbacks.
   template <class Work>
   std::size_t interruptible(Work work) {
     std::size_t ran = 0;

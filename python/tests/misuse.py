@@ -4,7 +4,7 @@ are for, views that outlive their owners, threads, fork. Nothing of it may end t
 
     python3 misuse.py --seconds 120 --seed 7
 
-What it does follows from the seed, but for threads (--threads 0 leaves them out) and for calls that wait too long. scripts/deep/asan.sh
+The seed decides its calls, except for threads (--threads 0 leaves them out) and for calls that wait too long. scripts/deep/asan.sh
 runs it under AddressSanitizer, test_misuse.py for some seconds without.
 """
 
@@ -73,7 +73,7 @@ class Misuse:
             self.writer, self.simulation, self.options, self.policy, self.child_class, self.record_options, self.player,
         ]  # fmt: skip
 
-    # What there is.
+    # Objects and arguments.
 
     def kind(self) -> Any:
         return self.random.choice(KINDS)
@@ -165,7 +165,7 @@ class Misuse:
             made.run_until(10**7)
         return made
 
-    # What is done with it.
+    # Calls.
 
     def keep(self, thing: Any) -> Any:
         if len(self.pool) < POOL:

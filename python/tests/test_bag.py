@@ -60,7 +60,7 @@ def path(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return write(tmp_path / "drive.mcap", compression=request.param)
 
 
-def test_what_is_in_it(path: Path) -> None:
+def test_the_content_of_a_bag(path: Path) -> None:
     with cardan.Bag(path) as bag:
         assert bag.complete and bag.problems == [] and bag.bad == 0 and not bag.closed
         assert (bag.start, bag.end) == (T, T + 99 * S // 10 + 2) and bag.duration == pytest.approx(9.900000002)
@@ -231,7 +231,7 @@ def test_a_copy_keeps_everything(path: Path, tmp_path: Path) -> None:
     assert cardan.Bag(tmp_path / "decoded.mcap").metadata == {"route": {"from": "Ulm"}}
 
 
-def test_what_is_written(tmp_path: Path) -> None:
+def test_the_content_of_a_written_bag(tmp_path: Path) -> None:
     out = cardan.Bag(tmp_path / "out.mcap", "w")
     with cardan.Topic("/bag_written", Car, max_bytes=20_000).subscriber() as sub:
         with cardan.Topic("/bag_written", Car, max_bytes=20_000).publisher() as pub:
@@ -296,7 +296,7 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path) -> None:
         ({}, "does not exist|cannot be opened|No such file"),
     ],
 )
-def test_what_can_never_work(options: dict[str, object], says: str, tmp_path: Path) -> None:
+def test_impossible_options(options: dict[str, object], says: str, tmp_path: Path) -> None:
     with pytest.raises(cardan.Error, match=says):
         cardan.Bag(tmp_path / "x.mcap", **options)  # type: ignore[arg-type]
     with pytest.raises(cardan.Error, match="not open for writing"):

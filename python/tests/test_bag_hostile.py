@@ -201,7 +201,7 @@ def test_lengths_that_are_claimed(tmp_path: Path) -> None:
     ("definition", "encoding"),
     [(b"", b"ros2msg"), (b"\xff\xfe", b"ros2msg"), (b"Nowhere x", b"ros2msg"), (b"X x", b"ros2msg"), (b"uint8 x", b"idl")],
 )
-def test_types_that_are_none(definition: bytes, encoding: bytes, tmp_path: Path) -> None:
+def test_invalid_types(definition: bytes, encoding: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.mcap"
     path.write_bytes(header() + channel(definition, encoding=encoding) + message(b"\0\1\0\0\5"))
     (got,) = list(cardan.Bag(path))

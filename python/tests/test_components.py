@@ -216,7 +216,7 @@ def test_a_callback_that_hangs_ends_by_its_watchdog(system: System) -> None:
         ({"class": "X"}, "has no 'library'"),
     ],
 )
-def test_what_check_finds(component: dict[str, Any], says: str, system: System) -> None:
+def test_the_findings_of_check(component: dict[str, Any], says: str, system: System) -> None:
     (system.folder / "half_written.py").write_text("import cardan\nclass Counter(cardan.Component)\n")
     (system.folder / "asks_for_more.py").write_text("import not_installed\n")
     system.write({"processes": {"one": {"components": {"part": component}}}})
@@ -234,7 +234,7 @@ def test_a_wrong_class_hides_nothing_and_harms_no_other(system: System) -> None:
         assert [p["pointer"] for p in problems] == ["/processes/sensor/components/counter/python"], problems
 
 
-def test_what_cannot_be(system: System) -> None:
+def test_impossible_configurations(system: System) -> None:
     mixed = json.loads(json.dumps(CONFIGURATION))
     mixed["processes"]["sensor"]["components"]["radar"] = {"library": "libexample_components.so", "class": "Radar"}
     system.write(mixed)

@@ -88,7 +88,7 @@ print("ended in order", made, refused)
 
 
 @pytest.mark.parametrize("cls", BOUND, ids=lambda c: f"{c.__module__}.{c.__name__}")
-def test_what_nothing_has_made(cls: type, tmp_path: Path) -> None:
+def test_objects_that_nothing_has_made(cls: type, tmp_path: Path) -> None:
     words = [sys.executable, "-c", EMPTY, cls.__module__, cls.__name__]
     run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False, timeout=600)
     last = run.stdout.splitlines()[-1:]
@@ -278,7 +278,7 @@ def test_a_simulation_that_its_components_close() -> None:
             latest.get()
 
 
-def test_what_a_child_of_fork_does_with_its_parents_things(topic: str, tmp_path: Path) -> None:
+def test_a_child_of_fork_with_the_things_of_its_parent(topic: str, tmp_path: Path) -> None:
     """It gets errors, or what its own memory has; never a signal."""
     imu = cardan.Topic(topic, cardan.Imu, depth=4, loans=4)
     bag = tmp_path / "some.mcap"

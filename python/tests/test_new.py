@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `cardan new … --python` makes: its test passes, and it runs."""
+"""Projects of `cardan new … --python`: their tests pass, and they run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import cardan
 
 
 @pytest.mark.parametrize(("kind", "topic", "field"), [("project", "/queue/command", "brake"), ("component", "/queue/state", "count")])
-def test_what_is_made_passes_its_test_and_runs(
+def test_a_new_project_passes_its_test_and_runs(
     kind: str, topic: str, field: str, tmp_path: Path, command: str, programs: Programs
 ) -> None:
     environment = {**os.environ, "CARDAN_PYTHON": sys.executable}

@@ -123,7 +123,7 @@ def test_a_video_that_is_not_looped_ends_without_an_error(video: Path, tmp_path:
         ("{text}", "is not a video that OpenCV can decode"),
     ],
 )
-def test_what_is_no_source_is_refused_with_a_remedy(source: str, cause: str, tmp_path: Path) -> None:
+def test_an_invalid_source_is_refused_with_a_remedy(source: str, cause: str, tmp_path: Path) -> None:
     text = tmp_path / "text.mp4"
     text.write_text("words, not pictures")
     with pytest.raises(cardan.Error) as refused:
@@ -222,7 +222,7 @@ def test_jpeg_of_each_encoding(encoding: str, channels: int) -> None:
 
 
 @pytest.mark.parametrize(("height", "encoding", "cause"), [(0, "bgr8", "0 x 0 has no form"), (8, "16UC1", "16UC1 has no form")])
-def test_what_has_no_jpeg_is_named(height: int, encoding: str, cause: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_images_without_a_jpeg_are_reported(height: int, encoding: str, cause: str, capfd: pytest.CaptureFixture[str]) -> None:
     with cardan.Simulation() as simulation:
         simulation.add("jpeg", cardan.opencv.JpegEncoder)
         made = simulation.collect(JPEGS)

@@ -161,7 +161,7 @@ def test_exceptions_and_other_types_are_counted(replays: Replays) -> None:
     assert run.returncode == 1 and "no parameter 'nothing'" in run.stderr, run.stdout + run.stderr
 
 
-def test_one_that_hangs_or_crashes_is_named(replays: Replays) -> None:
+def test_one_that_hangs_or_crashes_is_reported(replays: Replays) -> None:
     summary = replays.folder / "out.json"
     run = replays.run({"a": of("Hangs")}, "--seconds", "0.5", "--grace", "0.3", "--json", str(summary))
     assert run.returncode == 1 and "'hangs'" in run.stderr and "given up" in run.stderr, run.stdout + run.stderr
@@ -173,7 +173,7 @@ def test_one_that_hangs_or_crashes_is_named(replays: Replays) -> None:
     assert 'replay_parts.py", line' in python and "in on_left" in python and "=== end" in native, report.read_text()
 
 
-def test_what_a_replay_needs(replays: Replays) -> None:
+def test_the_needs_of_a_replay(replays: Replays) -> None:
     run = replays.run({"a": of("Fails"), "b": of("Diary")}, "--without", "a", "--without", "diary")
     assert "no component got a message" in run.stderr and run.returncode == 3, run.stdout + run.stderr
     other = {**of("Diary"), "environment": {"CARDAN_PYTHON": "/nowhere/python3"}}

@@ -140,7 +140,7 @@ def test_an_interpreter_that_lacks_packages(exports: Exports, bare_python: str) 
     assert "./python" not in said and "-m pip install rerun-sdk" in said
 
 
-def test_what_the_word_rerun_means(exports: Exports, bare_python: str) -> None:
+def test_the_meaning_of_the_word_rerun(exports: Exports, bare_python: str) -> None:
     (exports.folder / "rerun").mkdir()
     said = exports.fails("rerun is a folder here", "drive.mcap", "--to", "rerun", code=2)
     assert "--to ./rerun" in said and "--to drive.rrd" in said
@@ -149,7 +149,7 @@ def test_what_the_word_rerun_means(exports: Exports, bare_python: str) -> None:
 
 
 @needs_rerun
-def test_the_word_rerun_writes_beside_the_recording(exports: Exports) -> None:
+def test_the_word_rerun_writes_next_to_the_recording(exports: Exports) -> None:
     (exports.folder / "bags").mkdir()
     (exports.folder / "drive.mcap").rename(exports.folder / "bags" / "drive.mcap")
     run = exports.run("bags/drive.mcap", "--to", "rerun", "--topic", "/imu")
@@ -189,7 +189,7 @@ def test_little_waits_for_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(find_spec("rerun") is not None, reason="rerun-sdk is here")
-def test_without_it_the_remedy_is_named(tmp_path: Path) -> None:
+def test_without_it_the_remedy_is_shown(tmp_path: Path) -> None:
     write(tmp_path / "drive.mcap")
     with cardan.Bag(tmp_path / "drive.mcap") as bag, pytest.raises(cardan.Error, match="pip install rerun-sdk"):
         cardan.rerun.log(bag, tmp_path / "drive.rrd")

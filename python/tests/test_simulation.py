@@ -119,7 +119,7 @@ def test_a_fusion_goes_by_the_header_where_it_says_so() -> None:
             simulation.start()
 
 
-def test_what_cannot_be_fused() -> None:
+def test_impossible_fusions() -> None:
     def start(declare: Any) -> None:
         component = type("Bad", (cardan.Component,), {"on_start": lambda self, context: declare(context)})
         with cardan.Simulation() as simulation:
@@ -199,7 +199,7 @@ def test_losses_are_counted(capfd: pytest.CaptureFixture[str]) -> None:
     assert "ValueError: not 3" in capfd.readouterr().err
 
 
-def test_what_is_kept_outlives_the_simulation() -> None:
+def test_kept_messages_outlive_the_simulation() -> None:
     kept: list[Any] = []
 
     class Keeper(cardan.Component):
@@ -295,7 +295,7 @@ class Ticker(cardan.Component):
 
 
 @pytest.mark.parametrize("what", [KeyboardInterrupt(), SystemExit(7)])
-def test_what_ends_a_program_ends_a_run(what: BaseException) -> None:
+def test_an_exception_that_ends_a_program_ends_a_run(what: BaseException) -> None:
     with cardan.Simulation() as simulation:
         ticker = simulation.add("ticker", type("Own", (Ticker,), {"what": what}))
         simulation.start()

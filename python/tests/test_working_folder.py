@@ -273,7 +273,7 @@ def test_a_folder_of_another_user_is_not_searched(victim: Victim) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_a_library_by_its_path_is_searched_beside_the_file_alone(victim: Victim) -> None:
+def test_a_library_by_its_path_is_searched_next_to_the_file_alone(victim: Victim) -> None:
     for folder in (victim.evil / "lib", victim.evil / "build" / "lib"):
         folder.mkdir(parents=True)
         (folder / "libparts.so").write_text("not a library, but it is opened")
@@ -286,7 +286,7 @@ def test_a_library_by_its_path_is_searched_beside_the_file_alone(victim: Victim)
 
 
 @pytest.mark.parametrize("attack", ["mode", "owner", "link"])
-def test_a_library_of_another_user_beside_the_file_is_refused(attack: str, victim: Victim, tmp_path: Path) -> None:
+def test_a_library_of_another_user_next_to_the_file_is_refused(attack: str, victim: Victim, tmp_path: Path) -> None:
     library = victim.home / "libparts.so"
     library.write_text("not a library, but it is opened")
     if attack == "mode":

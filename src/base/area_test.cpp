@@ -35,7 +35,7 @@ TEST(Area, OnlyItsOwnerMayOpenIt) {
   EXPECT_EQ(st.st_uid, ::geteuid());
 }
 
-TEST(Area, TellsWhatHasMemoryBehindIt) {
+TEST(Area, TellsWhichPagesHaveMemory) {
   const Area area("test", 16 * kPage);
   const int fd = area.read_only_fd();
   EXPECT_FALSE(is_backed(fd, 0, 1));
@@ -70,7 +70,7 @@ TEST(Area, TheOwnerDecidesWhereItsPagesComeFrom) {
 }
 
 // Readers look once, and then rely on it.
-TEST(Area, WhatHasMemoryBehindItKeepsIt) {
+TEST(Area, PagesThatHaveMemoryKeepIt) {
   constexpr std::size_t kBytes = 8 * kPage;
   const Fd fd(::memfd_create("owner", MFD_CLOEXEC | MFD_ALLOW_SEALING));  // a hostile owner keeps its own descriptor
   ASSERT_EQ(::ftruncate(fd.get(), kBytes), 0);

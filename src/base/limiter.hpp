@@ -37,7 +37,7 @@ class Limiter {
     uid_t uid;  ///< kSeveral: of several users
     std::uint64_t count;
   };
-  /// What was left out in windows that have ended. Their windows start again.
+  /// The number left out in windows that have ended. Their windows start again.
   std::vector<LeftOut> ended(std::int64_t now);
   /// The end of the next window in which something was left out; 0: no such window.
   [[nodiscard]] std::int64_t next_end() const;

@@ -67,7 +67,7 @@ TEST_F(OutputFile, APipeThatTheUserNamesIsWritten) {
   EXPECT_EQ(::read(read.get(), got.data(), got.size()), 5);
 }
 
-TEST_F(OutputFile, WhatAnotherUserPutThereGetsNothing) {
+TEST_F(OutputFile, AFileOfAnotherUserGetsNothing) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
   const fs::path mine = folder_ / "mine";
   std::ofstream(mine) << "precious";

@@ -12,7 +12,7 @@ namespace {
 
 struct Character {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: what stands here is not UTF-8
+  std::size_t bytes = 0;  ///< 0: these bytes are not UTF-8
 };
 
 /// Strict: no overlong form, no surrogate, nothing above U+10FFFF.

@@ -169,7 +169,7 @@ TEST(Realtime, LockedMemoryDoesNotBringReservedSpaceIn) {
             0);
 }
 
-TEST(Realtime, ACpuOutsideTheCpusetIsNamed) {
+TEST(Realtime, ACpuOutsideTheCpusetIsReported) {
   const long configured = ::sysconf(_SC_NPROCESSORS_CONF);
   cpu_set_t set;
   CPU_ZERO(&set);

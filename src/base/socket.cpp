@@ -25,8 +25,8 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The id of all ids that our user namespace does not map. The initial namespace maps all, and then there
-/// is none; a container's often maps 65,536.
+/// The id that the kernel shows for all ids that our user namespace does not map. The initial namespace maps all of
+/// them; a container's often maps 65,536.
 class Overflow {
  public:
   Overflow(const char* map, const char* setting) noexcept : map_(map), setting_(setting) {}

@@ -59,14 +59,14 @@ TEST_F(TrustedFiles, OneOfOursIsRead) {
   }
 }
 
-TEST_F(TrustedFiles, WhatOthersCanWriteIsNotTrusted) {
+TEST_F(TrustedFiles, FilesThatOthersCanWriteAreNotTrusted) {
   for (const mode_t mode : {0666U, 0664U, 0646U, 0602U, 0620U}) {
     write("words", mode);
     EXPECT_NE(fault().find("can be written by others"), std::string::npos) << std::oct << mode;
   }
 }
 
-TEST_F(TrustedFiles, WhatAnotherUserOwnsIsNotTrusted) {
+TEST_F(TrustedFiles, FilesOfAnotherUserAreNotTrusted) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: needs root";
   write("words");
   ASSERT_EQ(::chown(path_.c_str(), 47130, 47130), 0);

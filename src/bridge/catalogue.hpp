@@ -38,8 +38,8 @@ class Catalogue : private detail::TopicWatchListener {
   };
   /// The changes since the last call, in order. Empties fd().
   [[nodiscard]] std::vector<Change> changes();
-  /// Hands each of them to `take`. What it throws for is handed out again by the next call, with all that comes behind
-  /// it: a change that is forgotten comes never again.
+  /// Hands each of them to `take`. If it throws, the next call hands out that change and all later ones again: a
+  /// forgotten change would never come again.
   template <class Take>
   void each_change(const Take& take) {
     if (handed_out_ == open_.size()) {

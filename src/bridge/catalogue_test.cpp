@@ -108,7 +108,7 @@ TEST_F(CatalogueTest, AnotherTypeOfTheSameTopicIsAProblemWithAName) {
   EXPECT_NE(catalogue.problems().at("/mixed").find("sensor_msgs/msg/Imu"), std::string::npos);
 }
 
-TEST_F(CatalogueTest, WhatBelongsToItsOwnerAloneLeavesOnlyIfARuleNamesIt) {
+TEST_F(CatalogueTest, ATopicOfItsOwnerAloneLeavesOnlyIfARuleNamesIt) {
   const Publisher<Clock> named{Topic<Clock>{"/named", {}}}, by_pattern{Topic<Clock>{"/patterned", {}}};
   const Publisher<Clock> open{Topic<Clock>{"/open", {.access = Access::Everyone}}};
   Rules rules;
@@ -139,7 +139,7 @@ TEST_F(CatalogueTest, ATopicIsLeftOutWhileOneOfItsPublicationsIs) {
   EXPECT_TRUE(catalogue.problems().empty());
 }
 
-TEST_F(CatalogueTest, WhatIsNotForOtherUsersIsMarkedWhileAnyOfItsPublicationsIs) {
+TEST_F(CatalogueTest, ATopicIsMarkedWhileAnyOfItsPublicationsIsNotForOtherUsers) {
   const Publisher<Clock> named{Topic<Clock>{"/named", {}}};
   auto open = std::make_unique<Publisher<Clock>>(Topic<Clock>{"/mixed", {.access = Access::Everyone}});
   Rules rules;

@@ -11,7 +11,7 @@
 
 namespace cardan::bridge {
 
-/// What ROS 2, Foxglove and Lichtblick show in their views of logs.
+/// A line of the log, as ROS 2, Foxglove and Lichtblick show it in their views of logs.
 inline constexpr const char* kRosLogType = "rcl_interfaces/msg/Log";
 inline constexpr const char* kRosLogDefinition =
     "builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\n"

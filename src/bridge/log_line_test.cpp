@@ -43,7 +43,7 @@ TEST(LogLine, IsWhatRosCallsALogMessage) {
   EXPECT_EQ(read(ros_log_line({0, LogLevel::Error, "", "", ""})).level, 40);
 }
 
-TEST(LogLine, WhateverAnotherProcessWroteIsALineWithBounds) {
+TEST(LogLine, AnyTextOfAnotherProcessBecomesABoundedLine) {
   const std::string text(100'000, 'x');
   const Line line =
       read(ros_log_line({std::numeric_limits<std::int64_t>::min(), static_cast<LogLevel>(77), "p", "", text}));

@@ -151,7 +151,7 @@ json defaults_of(const json& node) {
   return all;
 }
 
-TEST(BridgeRules, WhoWritesTheDefaultsOfTheSchemaGetsThoseOfTheCode) {
+TEST(BridgeRules, TheDefaultsOfTheSchemaAreThoseOfTheCode) {
   std::ifstream in(std::getenv("CARDAN_TEST_BRIDGE_SCHEMA"));
   const json schema = json::parse(in);
   json written = defaults_of(schema);

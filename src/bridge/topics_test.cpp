@@ -104,7 +104,7 @@ TEST_F(BridgedTopics, ARateIsKeptByTimeAndWhatIsLeftOutIsCounted) {
   EXPECT_EQ(out.counts().lost, 0U);
 }
 
-TEST_F(BridgedTopics, WhatASlowReceiverDidNotGetIsLost) {
+TEST_F(BridgedTopics, MessagesThatASlowReceiverDidNotGetAreLost) {
   Publisher<Image> camera{kCamera};
   OutgoingTopic out(local(), {}, {.holds = 2});
   out.open();
@@ -141,7 +141,7 @@ TEST_F(BridgedTopics, HostileBytesAreRefusedAndCounted) {
   EXPECT_EQ(in.counts().carried, 0U);
 }
 
-TEST_F(BridgedTopics, WhatCameInThroughANetworkDoesNotLeaveThroughIt) {
+TEST_F(BridgedTopics, MessagesFromANetworkDoNotLeaveThroughIt) {
   const AnyType type = OutgoingTopic(local(), {}, {}).type();
   Publisher<Image> camera{kCamera};
   publish(camera, 1);

@@ -95,7 +95,7 @@ TEST_F(CInterface, AnImageOfACppPublisherIsNotCopied) {
   cardan_unsubscribe(nullptr);
 }
 
-TEST_F(CInterface, WhatItPublishesIsReadAsTheType) {
+TEST_F(CInterface, ItsMessagesAreReadAsTheType) {
   cardan_publisher_options options{};
   options.struct_size = sizeof(options);
   options.type = "rosgraph_msgs/msg/Clock";

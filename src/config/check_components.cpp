@@ -114,7 +114,7 @@ class ComponentCheck {
         suggestion(code, {endpoints_.begin(), endpoints_.end()}, "remove it: this component has no inputs or outputs"));
   }
 
-  /// `at`: where the name stands, as a key of "callbacks" or as a value.
+  /// `at`: where the name is, as a key of "callbacks" or as a value.
   void callback(const std::string& name, const std::string& at) {
     if (inputs_.contains(name) || others_.contains(name)) return;
     const auto tell = [&](std::string cause, std::string remedy) {

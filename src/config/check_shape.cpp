@@ -213,7 +213,7 @@ class ShapeCheck {
     node.kind = Is::Bad;
   }
 
-  /// A list is of one kind; whole numbers may stand among others.
+  /// A list is of one kind; whole numbers may be among others.
   void values(Node& node, const Field& field, const std::string& pointer, const std::string& subject) {
     if (node.kind != Is::Array) return text(node, field, pointer, subject);
     const auto wrong = [&](Place place, std::string cause, std::string remedy) {
@@ -222,7 +222,7 @@ class ShapeCheck {
     };
     if (node.elements.size() > kMostElements)
       return wrong(node.place, fmt::format("{} is a list of {} elements", subject, node.elements.size()),
-                   fmt::format("{} are the most", kMostElements));
+                   fmt::format("use at most {}", kMostElements));
     const auto kind = [](const Node& n) { return n.kind == Is::Integer ? Is::Number : n.kind; };
     for (const Node& element : node.elements) {
       if (element.kind == Is::Bad) return wrong(element.place, subject + " has a wrong element", "write another one");

@@ -307,7 +307,7 @@ TEST(Check, TellsAllAtOnceInTheOrderOfTheText) {
   EXPECT_EQ(problems[3].line, 37);
 }
 
-TEST(Check, SaysNothingOfWhoCouldNotBeAsked) {
+TEST(Check, SaysNothingOfComponentsThatCouldNotBeAsked) {
   Declarations d = street_declarations();
   for (const char* const name : {"camera", "detector"}) {
     std::erase_if(d.endpoints, [&](const auto& e) { return e.component == name; });

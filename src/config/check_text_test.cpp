@@ -203,7 +203,7 @@ TEST(CheckTextAlone, ARecorderOrAProgramIsAWholeProcess) {
 }
 
 TEST(CheckTextAlone, OneMistakeIsToldOnce) {
-  // The policy reads as "other" then, with which no priority may stand: no news.
+  // The policy reads as "other" then, which allows no priority: no second problem.
   for (const char* const policy : {"\"fiffo\"", "7", "null", "[]"}) {
     const std::string file =
         edited(R"("cpus": [1], "policy": "fifo")", std::string(R"("cpus": [1], "policy": )") + policy);
@@ -214,7 +214,7 @@ TEST(CheckTextAlone, OneMistakeIsToldOnce) {
   EXPECT_EQ(problems.size(), 1U) << shown(problems);
 }
 
-TEST(CheckTextAlone, WhatIsAllowed) {
+TEST(CheckTextAlone, AcceptsWhatIsAllowed) {
   // A longer silence may lead on from the state that the shorter one led to.
   const std::string further = edited(R"("when": {"up": ["perception", "sensors"]}, "to": "running")",
                                      R"("when": {"down": "perception", "for_ms": 1000}, "to": "safe_stop")");

@@ -134,7 +134,7 @@ TEST(Variables, AWrongValueOfTheCommandLineNamesItsOption) {
       << "the policy, and a name that contains the variable";
 }
 
-TEST(Variables, WhatIsWrongHasItsLine) {
+TEST(Variables, ErrorsHaveTheirLine) {
   const std::string head = "{\"variables\": {\"rate\": 5},\n\"processes\": {\"p\": {\n";
   const std::string tail = kOneComponent + "}}}";
   expect_problem(head + R"("memory_mib": "${rat}",)" + "\n" + tail, "car.json:3:15", "there is no variable 'rat'",
@@ -182,7 +182,7 @@ TEST(When, LeavesOutProcessesAndComponentsAndWhatAsksForThem) {
   EXPECT_EQ(real.transitions.size(), 3U);
 }
 
-TEST(When, WhatIsWrongHasItsLine) {
+TEST(When, ErrorsHaveTheirLine) {
   const auto with = [](const char* when) {
     return std::string("{\"variables\": {\"n\": 2, \"on\": true, \"t\": \"a\"},\n\"processes\": {\"p\": {\"when\":\n") +
            when + ",\n" + kOneComponent + "}}}";
@@ -228,7 +228,7 @@ TEST(Instances, AreComponentsWithNamesTopicsAndVariablesOfTheirOwn) {
   EXPECT_EQ(c.transitions.at(0).when.names, Names{"front.camera"});
 }
 
-TEST(Instances, WhatIsWrongHasItsLine) {
+TEST(Instances, ErrorsHaveTheirLine) {
   const auto with = [](const char* instances) {
     return std::string(
                R"({"variables": {"device": 0}, "processes": {"p": {"components": {"c": {"library": "l.so", "class": "C", "instances":)") +
@@ -382,7 +382,7 @@ TEST(Include, TransitionsForgetTheSilenceOfANamespaceThatIsLeftOut) {
       << "another one publishes it there";
 }
 
-TEST(Include, WhatIsLeftOutWithoutANamespaceIsKnownByItsNames) {
+TEST(Include, AnIncludeThatIsLeftOutWithoutANamespaceIsKnownByItsNames) {
   const std::string lidar = R"({"variables": {"x": 1}, "include": [{"file": "more.json"},
     {"file": "no.json", "namespace": "deep"}], "processes": {"lidar": {"components": {
     "driver": {"library": "l.so", "class": "D", "instances": {"left": {}, "right": {}}},
@@ -418,7 +418,7 @@ TEST(Include, WithoutNamespaceKeepsNames) {
                  "car.json:2", "component 'c' is in process 'a' too (line 1 of a.json)", "rename one 'c'", files);
 }
 
-TEST(Include, WhatIsWrongInAnIncludedFileHasItsFileAndLine) {
+TEST(Include, ErrorsInAnIncludedFileHaveTheirFileAndLine) {
   const std::string car = "{\"include\": [\n{\"file\": \"a.json\", \"namespace\": \"x\"}]}";
   const auto in = [&](const std::string& text, const std::string& place, const std::string& cause,
                       const std::string& remedy) { expect_problem(car, place, cause, remedy, {{"a.json", text}}); };

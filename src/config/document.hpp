@@ -60,7 +60,7 @@ struct Document {
 /// Reads JSON (RFC 8259) with comments; adds what is wrong with it, and every key that stands twice, to `problems`.
 [[nodiscard]] Document read_document(std::string_view text, std::vector<Problem>& problems);
 
-/// Where the parts of `root` stand. Of containers that have a key it is the key's place, where people look for them.
+/// Where the parts of `root` are. Of containers that have a key it is the key's place, where people look for them.
 void locate(const Node& root, Source& source);
 
 }  // namespace cardan::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the boxes and arrows of a graph's picture stand, in pixels.
+// The places of the boxes and arrows of a graph's picture, in pixels.
 #pragma once
 
 #include <string>

@@ -156,7 +156,7 @@ TEST(Graphs, WithoutAnythingInThem) {
   expect_readable({.name = "x", .processes = {"a"}, .components = {{"c", "C", 0}}});
 }
 
-TEST(Graphs, PutReadersBehindWriters) {
+TEST(Graphs, PutReadersAfterWriters) {
   Graph g{.name = "chain", .processes = {"p"}};
   for (const char* const name : {"a", "b", "c", "d"}) g.components.push_back({name, "C", 0});
   g.topics = {{"/1", "T", {0}, {1, 3}, false}, {"/2", "T", {1}, {2}, false}, {"/3", "T", {2}, {3}, false}};

@@ -82,7 +82,7 @@ TEST(Parse, ReadsListsOfParameters) {
   EXPECT_EQ(type_of(p.at("b")), "bool[]");
 }
 
-TEST(Parse, ReadsRecordersAndProgramsBesideTheFile) {
+TEST(Parse, ReadsRecordersAndProgramsNextToTheFile) {
   std::vector<Problem> problems;
   const Configuration c = parse_configuration(R"({"processes": {
     "all": {"record": {"output": "/var/recordings"}},
@@ -115,7 +115,7 @@ TEST(Parse, ReadsRecordersAndProgramsBesideTheFile) {
   EXPECT_EQ(c.processes[5].command, std::vector<std::string>{"/usr/bin/env"});
 }
 
-TEST(Parse, ReadsBridgesWhoseRulesAreBesideTheFile) {
+TEST(Parse, ReadsBridgesWhoseRulesAreNextToTheFile) {
   std::vector<Problem> problems;
   const Configuration c = parse_configuration(R"({"variables": {"kind": "foxglove"}, "processes": {
     "ros": {"bridge": {"kind": "dds", "file": "rules/ros.json"}, "restart": {"when": "always"}},
@@ -399,7 +399,7 @@ TEST(Parse, ReadsAComponentInPython) {
   EXPECT_FALSE(is_python(parsed(kStreet).processes.front()));
 }
 
-TEST(Parse, RefusesWhatIsNoClassOfPython) {
+TEST(Parse, RefusesNamesThatAreNotClassesOfPython) {
   for (const char* const wrong :
        {"module", "module:", ":Class", "a..b:C", ".a:C", "1a:C", "a:b:c", "a:C()", "a b:C", ""}) {
     const std::vector<Problem> problems =
@@ -410,7 +410,7 @@ TEST(Parse, RefusesWhatIsNoClassOfPython) {
   }
 }
 
-TEST(Parse, RefusesPythonBesideALibrary) {
+TEST(Parse, RefusesPythonTogetherWithALibrary) {
   std::vector<Problem> problems = problems_of(process_of(R"("c": {"python": "m:C", "library": "l.so"})"));
   ASSERT_EQ(problems.size(), 1U) << shown(problems);
   EXPECT_EQ(problems[0].cause, "component 'c' has 'python' and 'library'");

@@ -123,7 +123,7 @@ TYPED_TEST(Codec, RefusesARecordThatIsCutShort) {
     EXPECT_FALSE(decode<TypeParam>(View(bytes).subspan(kPrefixBytes, length))) << length;
 }
 
-TYPED_TEST(Codec, IgnoresWhatANewerWriterPutBehindTheFields) {
+TYPED_TEST(Codec, IgnoresWhatANewerWriterAppendedToTheFields) {
   if (std::is_same_v<TypeParam, Message>) return;  // never extended
   const Bytes plain = encoded(example<TypeParam>());
   const Bytes extended = encoded(example<TypeParam>(), bytes_of("more"));

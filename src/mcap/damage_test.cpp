@@ -72,7 +72,7 @@ TEST(Damage, AFileThatIsCutAnywhereGivesWhatIsWhole) {
   }
 }
 
-TEST(Damage, WhatWasReservedAndNotWrittenIsNoMessage) {
+TEST(Damage, ReservedSpaceThatWasNotWrittenIsNotAMessage) {
   const auto samples = test::some_samples(12, 60);
   Bytes file = test::write_file(samples, {.chunk_bytes = 200});
   file.resize(file.size() / 2);
@@ -180,7 +180,7 @@ TEST(Damage, AWalkUnpacksNoMoreThanItMay) {
   }
 }
 
-TEST(Damage, WhatOnlyLooksLikeChunksEndsASearch) {
+TEST(Damage, FalseChunksEndASearch) {
   const auto samples = test::some_samples(40, 60);
   Bytes bytes = test::write_file(samples, {.chunk_bytes = 200});
   const std::size_t data = kMagic.size();

@@ -9,10 +9,10 @@
 
 namespace cardan::mcap {
 
-/// Makes a file that was not there, for writing, and locks it against others that make or read one of this name. What a
-/// killed writer of this user left under this name is removed first. Throws Error (InvalidArgument): a link, something
-/// else than a file, a file of another user, or one that is being read or written is there; (System): it cannot be
-/// written. Any thread; blocks for the disk.
+/// Makes a file that was not there, for writing, and locks it against others that make or read one of this name. The
+/// leftovers of a killed writer of this user under this name are removed first. Throws Error (InvalidArgument): a link,
+/// something else than a file, a file of another user, or one that is being read or written is there; (System): it
+/// cannot be written. Any thread; blocks for the disk.
 [[nodiscard]] Fd make_new_file(const std::string& path);
 
 /// A file that appears under its name when it is done, and not at all otherwise: until then it is NAME.partial.

@@ -89,7 +89,7 @@ TEST_F(NewFileTest, OneThatAppearsMeanwhileIsNotReplaced) {
   EXPECT_EQ(content(path), "theirs");
 }
 
-TEST_F(NewFileTest, WhatIsReadOrWrittenJustNowIsNoLeftover) {
+TEST_F(NewFileTest, AFileThatIsReadOrWrittenNowIsNotALeftover) {
   const fs::path path = folder_ / "a", partial = folder_ / "a.partial";
   {
     std::ofstream(partial) << "what a writer left that was killed";

@@ -143,7 +143,7 @@ TEST(McapReader, GivesAttachmentsAndMetadata) {
   }
 }
 
-TEST(McapReader, SaysWhatIsNoMcapFile) {
+TEST(McapReader, ReportsFilesThatAreNotMcap) {
   const FileOnDisk file(test::bytes_of("#ROSBAG V2.0\n and more"));
   EXPECT_THROW(Reader{file.path()}, Error);
   EXPECT_THROW(Reader{"/nowhere/at.mcap"}, Error);

@@ -144,7 +144,7 @@ TEST(Rewrite, RepairsAFileThatWasCutAnywhere) {
   }
 }
 
-TEST(Rewrite, FindsTheChunksBehindDamage) {
+TEST(Rewrite, FindsTheChunksAfterDamage) {
   const auto samples = test::some_samples(40, 60);
   Bytes bytes = test::write_file(samples, {.chunk_bytes = 200});
   const FileOnDisk file(bytes);

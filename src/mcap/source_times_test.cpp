@@ -207,7 +207,7 @@ TEST(SourceTimes, DamageIsNoticedAndCostsTheStampsAlone) {
   }
 }
 
-TEST(SourceTimes, WhoClaimsMoreThanThereIsGetsNothing) {
+TEST(SourceTimes, AClaimOfMoreThanThereIsGetsNothing) {
   const std::vector<std::int64_t> stamps{1, 2, 3};
   Bytes extra;
   append_source_times(extra, stamps);

@@ -260,7 +260,7 @@ class BadBytes : public ::testing::Test {
   std::vector<std::byte> bytes_;
 };
 
-TEST_F(BadBytes, AnotherEncodingIsNamed) {
+TEST_F(BadBytes, AnotherEncodingIsReported) {
   for (const int other : {2, 3, 6, 7, 8, 11, 255}) {  // parameter lists, XCDR2, XML
     bytes_[1] = static_cast<std::byte>(other);
     EXPECT_EQ(read(), CdrError::Encoding) << other;
@@ -282,7 +282,7 @@ TEST_F(BadBytes, PaddingAtTheEndIsFineMoreIsNot) {
   EXPECT_EQ(read(), CdrError::Trailing);
 }
 
-TEST_F(BadBytes, TooSmallAStorageIsNamedWithItsField) {
+TEST_F(BadBytes, TooSmallAStorageIsReportedWithItsField) {
   LocalMessage<Everything> back(4);
   const auto result = from_cdr(bytes_, *back);
   EXPECT_EQ(result.error, CdrError::NoRoom);

@@ -223,7 +223,7 @@ TEST(LayoutCdr, ReadsBigEndianInPieces) {
   }
 }
 
-TEST(LayoutCdr, TooSmallAStorageIsNamed) {
+TEST(LayoutCdr, TooSmallAStorageIsReported) {
   const auto layout = layout_of<Mixed>();
   LocalMessage<Mixed> from(4096), to(64);
   fill(*from);

@@ -151,7 +151,7 @@ TEST(RosLayout, FollowsFromTheFieldsAlone) {
   EXPECT_EQ(cardan::find_layout("a/msg/A", layout->hash() + 1, written), nullptr);
 }
 
-TEST(RosLayout, RefusesWhatNoHonestDefinitionIs) {
+TEST(RosLayout, RefusesDishonestDefinitions) {
   std::string tower, wide, many;
   for (int i = 0; i < 33; ++i)
     tower += "L" + std::to_string(i + 1) + "[2] f\n" + kLine + "MSG: a/L" + std::to_string(i + 1) + "\n";

@@ -7,7 +7,7 @@
 #include "src/messages/ros_definitions.hpp"
 
 // The ROS 2 forms of the standard messages, and what sources that use these messages need of their descriptions. They
-// stand here once, because computing them took a source that includes Cardan longer than everything of its own.
+// are here, once, because computing them took a source that includes Cardan longer than everything of its own.
 
 namespace cardan {
 

@@ -3,9 +3,9 @@
 
 #include "cardan/messages.hpp"
 
-/// The standard messages: each stands here once, and everything that goes through all of them follows. After its name:
-/// the ROS 2 definitions of ros_definitions.hpp (its own first) where its fields alone do not give them. Definitions of
-/// its fields' types are added automatically.
+/// The standard messages: each is listed here once, and everything that goes through all of them follows. After its
+/// name: the ROS 2 definitions of ros_definitions.hpp (its own first) where its fields alone do not give them.
+/// Definitions of its fields' types are added automatically.
 #define CARDAN_STANDARD_MESSAGES_(M)                                                                                  \
   M(Header, ros::kHeader, ros::kTime)                                                                                 \
   M(Clock, ros::kClock, ros::kTime)                                                                                   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording says in addition to its messages: of a channel, for players and for ROS 2's own tools, and of the
+// The metadata of a recording: of a channel, for players and for ROS 2's own tools, and of the
 // clock that stamped the samples. Any thread; nothing blocks.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace cardan::record {
 
-/// In a channel's metadata: message_traits<T>::type_hash() of the published type, as 16 hexadecimal digits. What lies
-/// in memory follows from it and the schema; from the schema alone it does not.
+/// In a channel's metadata: message_traits<T>::type_hash() of the published type, as 16 hexadecimal digits. It and the
+/// schema give the layout in memory; the schema alone does not.
 inline constexpr const char* kTypeHashKey = "cardan.type_hash";
 [[nodiscard]] std::string type_hash_text(std::uint64_t hash);
 /// Empty: it is missing, or not such a number.

@@ -15,7 +15,7 @@ std::string hash_of() {
   return ros_type_hash(std::string(message_traits<T>::type_name()), std::string(message_traits<T>::schema()));
 }
 
-// What ROS 2 Jazzy has for these types.
+// The hashes of ROS 2 Jazzy for these types.
 TEST(RosTypeHash, OfCardansMessagesIsRos2s) {
   EXPECT_EQ(hash_of<Image>(), "RIHS01_d31d41a9a4c4bc8eae9be757b0beed306564f7526c88ea6a4588fb9582527d47");
   EXPECT_EQ(hash_of<Imu>(), "RIHS01_7d9a00ff131080897a5ec7e26e315954b8eae3353c3f995c55faf71574000b5b");
@@ -47,7 +47,7 @@ TEST(RosTypeHash, OfWhatOthersWrite) {
             "RIHS01_52175dbfda6c51153101d33d2a9da05743f66f02d5ab2ca9ec4709b46b73d704");
 }
 
-TEST(RosTypeHash, OfNonsenseThereIsNone) {
+TEST(RosTypeHash, NonsenseHasNone) {
   EXPECT_EQ(ros_type_hash("std_msgs/msg/String", "string"), "");
   EXPECT_EQ(ros_type_hash("std_msgs/msg/String", "what data\n"), "");
   EXPECT_EQ(ros_type_hash("std_msgs/msg/String", "string \"data\n"), "");

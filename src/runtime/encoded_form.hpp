@@ -15,7 +15,7 @@ namespace cardan::detail {
 /// The encoding of objects of a codec that is not Protobuf's.
 inline constexpr const char* kOwnCodec = "cardan-codec";
 
-/// What MCAP calls the encoding of what a codec of that schema makes: "protobuf" if the schema is one of Protobuf's.
+/// MCAP's name of the encoding that a codec of that schema makes: "protobuf" if the schema is one of Protobuf's.
 [[nodiscard]] inline const char* codec_encoding(const std::string& schema) noexcept {
   // A FileDescriptorSet starts with its first file: field 1, of a length that follows.
   return schema.starts_with('\n') ? "protobuf" : kOwnCodec;

@@ -41,7 +41,7 @@ struct Hoarder : Component {
   std::vector<Sample<kept::Number>> kept;
 };
 
-TEST(Keeps, WhoKeepsMoreThanSaidCostsMemoryNotFrames) {
+TEST(Keeps, KeepingMoreThanSaidCostsMemoryNotFrames) {
   Simulation simulation;
   Source& source = simulation.add<Source>("source");
   Hoarder& hoarder = simulation.add<Hoarder>("hoarder");
@@ -68,7 +68,7 @@ TEST(Keeps, ThereIsABoundAndALifeAfterIt) {
   EXPECT_EQ(source.refused, refused) << "what was dropped is used again";
 }
 
-TEST(Keeps, LoansThatAreOutAreNoReason) {
+TEST(Keeps, LoansThatAreOutDoNotCount) {
   Simulation simulation;
   Source& source = simulation.add<Source>("source");
   simulation.add<Hoarder>("hoarder");

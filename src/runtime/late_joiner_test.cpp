@@ -97,7 +97,7 @@ void expect_the_last_of_all(Reader& reader) {
   EXPECT_EQ(reader.latest.get()->value, 42);
 }
 
-TEST(LateJoiner, WhoIsDeclaredAfterTheWriterGetsTheLastDepthInASimulation) {
+TEST(LateJoiner, AReaderDeclaredAfterTheWriterGetsTheLastDepthInASimulation) {
   Simulation simulation;
   simulation.add<Calibrator>("calibrator");
   Reader& reader = simulation.add<Reader>("reader");
@@ -110,7 +110,7 @@ TEST(LateJoiner, WhoIsDeclaredAfterTheWriterGetsTheLastDepthInASimulation) {
 
 class LateJoinerInAProcess : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {};
 
-TEST_P(LateJoinerInAProcess, WhoIsDeclaredAfterTheWriterGetsTheLastDepth) {
+TEST_P(LateJoinerInAProcess, AReaderDeclaredAfterTheWriterGetsTheLastDepth) {
   Runtime runtime({.domain = domain_, .transport = GetParam()});
   runtime.add({.name = "calibrator"}, std::make_shared<Calibrator>());
   const auto reader = std::make_shared<Reader>();
@@ -285,7 +285,7 @@ TEST_F(LateJoinerInAProcess, ARestartNeedsNoMoreMemoryOfAPublisherThanTheStart) 
   sink_depth = 8;
 }
 
-TEST_F(LateJoinerInAProcess, NeitherBesideAnotherInputOfTheTopicInItsGroup) {
+TEST_F(LateJoinerInAProcess, NorWithAnotherInputOfTheTopicInItsGroup) {
   const test::Heard heard;
   lives.clear();
   poison = 0;
@@ -328,7 +328,7 @@ struct Flood : Component {
   std::atomic<bool> paused{false};
 };
 
-TEST_F(LateJoinerInAProcess, WhoComesWhileSamplesArePublishedIsGivenEachOnce) {
+TEST_F(LateJoinerInAProcess, AReaderThatComesWhileSamplesArePublishedGetsEachOnce) {
   lives.clear();
   poison = 0;
   sink_depth = 256;

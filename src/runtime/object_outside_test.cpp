@@ -127,7 +127,7 @@ TEST_F(ObjectOutside, AReturningReaderGetsTheNewestAndNothingStale) {
   EXPECT_EQ(reader->all(), std::vector<std::string>({"new 4", "new 5"}));
 }
 
-TEST_F(ObjectOutside, WhatDoesNotFitIsSaidOnceAndOthersHaveIt) {
+TEST_F(ObjectOutside, AMessageThatDoesNotFitIsReportedOnceAndOthersHaveIt) {
   const test::Heard heard;
   const auto writer = std::make_shared<WordsWriter>(Topic<Words>{kWords.name, {.max_bytes = 64, .depth = 2}});
   const auto there = run(writer);
@@ -137,7 +137,7 @@ TEST_F(ObjectOutside, WhatDoesNotFitIsSaidOnceAndOthersHaveIt) {
   EXPECT_EQ(heard.lines_with({"/words", "64 bytes", "could not be encoded", "max_bytes"}), 1U) << heard.text();
 }
 
-TEST_F(ObjectOutside, WhatCannotBeDecodedIsCountedAndSaidOnce) {
+TEST_F(ObjectOutside, MessagesThatCannotBeDecodedAreCountedAndReportedOnce) {
   const test::Heard heard;
   const auto writer = std::make_shared<WordsWriter>(kMany);
   const auto there = run(writer);

@@ -122,7 +122,7 @@ TEST_P(Restart, EverythingComesBackAndOthersLoseNothing) {
   EXPECT_EQ(stopped, 21);
 }
 
-TEST_P(Restart, WhoDoesNotStartAgainIsGoneAndTheOthersGoOn) {
+TEST_P(Restart, AComponentThatDoesNotStartAgainIsGoneAndTheOthersContinue) {
   ASSERT_TRUE(echoes());
   refuses = true;
   EXPECT_THROW(runtime->restart("echo"), cardan::Error);
@@ -135,7 +135,7 @@ TEST_P(Restart, WhoDoesNotStartAgainIsGoneAndTheOthersGoOn) {
   runtime->stop();
 }
 
-TEST_P(Restart, WhoWasNotMadeByItsClassCannotBeMadeAnew) {
+TEST_P(Restart, AComponentThatItsClassDidNotMakeCannotBeMadeAgain) {
   EXPECT_THROW(runtime->restart("source"), cardan::Error);
   EXPECT_THROW(runtime->restart("nobody"), cardan::Error);
   EXPECT_TRUE(echoes());

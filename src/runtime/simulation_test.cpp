@@ -299,7 +299,7 @@ TEST(Simulation, TheSameTwiceBitForBit) {
   EXPECT_EQ(first, run());
 }
 
-TEST(Simulation, AnExceptionIsCountedAndTheRestGoesOn) {
+TEST(Simulation, AnExceptionIsCountedAndTheRestContinues) {
   struct Thrower : cardan::Component {
     void on_start(Context& context) override {
       context.input(kIn, [this](const Sample<Number>& s) {

@@ -124,7 +124,7 @@ TEST(Declaring, IsForOnStartAlone) {
   }
 }
 
-TEST(Declaring, TheRuntimeGoesOnAfterARefusal) {
+TEST(Declaring, TheRuntimeContinuesAfterARefusal) {
   const Heard heard;
   Simulation simulation;
   int calls = 0;

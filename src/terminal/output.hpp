@@ -11,7 +11,7 @@
 
 namespace cardan::terminal {
 
-/// What the command's exit codes mean; docs/command.md tells users.
+/// The meaning of the command's exit codes; docs/command.md tells users.
 enum ExitCode : int { kOk = 0, kFailed = 1, kUsage = 2, kLoss = 3 };
 
 /// "6.6 MiB", "128 B".
@@ -92,7 +92,7 @@ void complain(std::string_view text) noexcept;
 /// "cardan: …" on standard error, likewise.
 void warn(std::string_view text);
 
-/// Shows a line on standard error, if that is a terminal, over the last one. What emit() and warn() write erases it
+/// Shows a line on standard error, if that is a terminal, over the last one. Output of emit() and warn() erases it
 /// first. Any thread.
 void show_progress(std::string_view line);
 void erase_progress() noexcept;

@@ -98,7 +98,7 @@ TEST(Screen, WidthsAreLettersWithoutColours) {
   EXPECT_EQ(wrapped("0123456789, a", 8), (std::vector<std::string>{"0123456…", "a"}));
 }
 
-TEST(Screen, ABlockIsDrawnOverItselfAndAnewAfterTheSizeChanged) {
+TEST(Screen, ABlockIsDrawnOverItselfAndAgainAfterTheSizeChanged) {
   LiveBlock block;
   EXPECT_EQ(block.draw("log 1\n", {"a", "b"}, {80, 24}), "\r\x1b[Jlog 1\na\nb\n");
   EXPECT_EQ(block.draw("log 2\n", {"c", "d"}, {80, 24}), "\x1b[2A\r\x1b[Jlog 2\nc\nd\n");

@@ -10,7 +10,7 @@ namespace cardan::terminal {
 namespace {
 
 constexpr std::size_t kGap = 2;         // between columns
-constexpr std::size_t kIndent = 4;      // of columns that stand below the others
+constexpr std::size_t kIndent = 4;      // of columns that are below the others
 constexpr std::size_t kLeastWidth = 8;  // of a column of texts that is shortened
 /// That cells are filled up to: one long name in a file must not be paid for by each of its thousands of topics.
 constexpr std::size_t kMostFilled = 256;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A publisher of a type that is known at run time only, read by who knows it.
+// A publisher of a type that is known at run time only, read by a subscriber that knows it.
 #include "cardan/any_publisher.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Via, NetworksAreSeparatedBySpaces) {
 
 class AnyPublisherTest : public cardan::test::OwnRunDirectory {};
 
-TEST_F(AnyPublisherTest, WhatCameThroughANetworkDoesNotReachWhoSendsThere) {
+TEST_F(AnyPublisherTest, MessagesFromANetworkDoNotReachItsSenders) {
   AnyPublisher from_dds("/via", message_type_of<Plain>(), {}, {.via = "dds:0 zenoh"});
   AnyPublisher made_here("/via", message_type_of<Plain>(), {});
   Subscriber<Plain> to_dds(Topic<Plain>{"/via", {}}, {.not_via = "dds:0"});
@@ -59,7 +59,7 @@ TEST_F(AnyPublisherTest, WhatCameThroughANetworkDoesNotReachWhoSendsThere) {
   EXPECT_THROW(AnyPublisher("/via", message_type_of<Plain>(), {}, {.via = std::string(300, 'x')}), cardan::Error);
 }
 
-TEST_F(AnyPublisherTest, WhatItPublishesIsReadAsTheType) {
+TEST_F(AnyPublisherTest, ItsMessagesAreReadAsTheType) {
   AnyPublisher out("/plain", message_type_of<Plain>(), {.depth = 4});
   Subscriber<Plain> in(Topic<Plain>{"/plain", {}});
   for (std::uint64_t i = 1; i <= 3; ++i) {
@@ -156,7 +156,7 @@ TEST_F(AnyPublisherTest, ReliableReadersAreWaitedForWithoutDemotingThem) {
   EXPECT_TRUE(publish()) << "it was not demoted";
   EXPECT_FALSE(out.wait_for_readers(0ns));
   EXPECT_FALSE(publish()) << "now it is";
-  EXPECT_TRUE(out.wait_for_readers(0ns)) << "who was is not waited for until it has caught up";
+  EXPECT_TRUE(out.wait_for_readers(0ns)) << "one that was is not waited for until it has caught up";
 }
 
 TEST_F(AnyPublisherTest, AReaderThatLeavesIsNotWaitedFor) {

@@ -44,7 +44,7 @@ const cardan::Topic<Pair> kFresh{"/pair", {}};
 const cardan::Topic<Pair> kQueue{"/pairs", {.depth = 8}};
 const cardan::Topic<List> kList{"/list", {.max_bytes = 4096}};
 
-TEST_F(ObserverTest, NobodyThereIsNoError) {
+TEST_F(ObserverTest, AnEmptyDomainIsNotAnError) {
   Observer observer{"/nothing"};
   EXPECT_TRUE(observer.streams().empty());
   EXPECT_TRUE(observer.problems().empty());
@@ -276,7 +276,7 @@ TEST_F(ObserverTest, LatencyOfAReaderThatTakesEachFourth) {
   EXPECT_GE(measured, kTaken / 8);
 }
 
-TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsNamed) {
+TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsReported) {
   cardan::Publisher out{kFresh};  // makes the folder
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -298,7 +298,7 @@ TEST_F(ObserverTest, AProcessThatDoesNotAnswerIsNamed) {
   EXPECT_EQ(links.stale, 1U);
 }
 
-TEST_F(ObserverTest, AStoppedProcessIsNamedAsOne) {
+TEST_F(ObserverTest, AStoppedProcessIsReportedAsOne) {
   cardan::Publisher out{kFresh};  // makes the folder
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -62,7 +62,7 @@ async function shot(name) {
   await page.shot(join(pictures, `${String(++shots).padStart(2, "0")}-${name}.png`));
 }
 const text = (id) => page.evaluate(`document.getElementById("${id}").textContent`);
-/** What a canvas shows, as a number that changes with it, and whether it has more than one colour. */
+/** The picture of a canvas, as a number that changes with it, and whether it has more than one colour. */
 const canvas = (id) =>
   page.evaluate(`(() => {
     const c = document.getElementById("${id}"), copy = document.createElement("canvas");
@@ -226,7 +226,7 @@ async function plots() {
   await page.click("#plot-pause");
   await page.until('document.getElementById("plot-pause").getAttribute("aria-pressed") === "false"');
   await page.drag(".chart-plot", 80, 0);
-  await page.until('document.getElementById("plot-pause").getAttribute("aria-pressed") === "true"'); // what is looked at closely stands still
+  await page.until('document.getElementById("plot-pause").getAttribute("aria-pressed") === "true"'); // a zoomed chart is frozen
   await page.click("#plot-pause");
   await page.click("#charts tbody tr:nth-child(2) button");
   assert.equal(await page.evaluate(`${rows}.length`), 2);

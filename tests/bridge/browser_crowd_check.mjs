@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of `cardan view` in Debian's Chromium where it is hard: two hundred topics, very long names, numbers that are
-// none, 4 kHz, 115,200 points at 10 Hz turned by fingers, programs and a bridge that go and come back.
+// The page of `cardan view` in Debian's Chromium where it is hard: two hundred topics, very long names, values that are
+// not numbers, 4 kHz, 115,200 points at 10 Hz turned by fingers, programs and a bridge that go and come back.
 //
 //   node browser_crowd_check.mjs FOLDER_WITH_PROGRAMS FOLDER_WITH_NODE_MODULES CHROMIUM SOURCE_FOLDER [FOLDER_FOR_PICTURES]
 import assert from "node:assert/strict";
@@ -94,7 +94,7 @@ async function list() {
   assert.equal(await page.evaluate("document.activeElement.dataset.topic"), "/fast", "the focus is where it came from");
 }
 
-/** What the page asks of the bridge. */
+/** The page's requests to the bridge. */
 async function asksForNothing() {
   await page.evaluate('(() => { window.sent = []; const send = WebSocket.prototype.send; WebSocket.prototype.send = function (text) { window.sent.push(text); return send.call(this, text); }; })()');
   await choose("/camera");

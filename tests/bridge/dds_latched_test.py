@@ -102,7 +102,7 @@ class Latched(BridgeCase):
         self.assertIn("Policy.Durability.Volatile", found["rt/tf_static"])
         self.assertIn("Policy.Durability.TransientLocal", found["rt/tf"])
 
-    def test_what_was_written_before_comes_in_and_waits_for_late_subscribers(self):
+    def test_earlier_messages_come_in_and_wait_for_late_subscribers(self):
         others = [DomainParticipant(self.id) for _ in range(2)]
         q = t.qos(transient_local=True, depth=1)
         writers = [DataWriter(other, Topic(other, "rt/tf_static", t.TFMessage), qos=q) for other in others]

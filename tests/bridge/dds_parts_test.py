@@ -95,7 +95,7 @@ class Loss(BridgeCase):
         self.goes_on_after(self.small_frame, "--in", "/camera")
         del other
 
-    def test_what_is_lost_although_it_is_read_reliably_is_counted_and_noted(self):
+    def test_losses_of_a_reliable_reader_are_counted_and_noted(self):
         bridge = self.bridge_with_small_buffer("--in", "/camera")
         writer = self.writer("rt/camera", t.Image, depth=2)
         self.meet(bridge, writer)

@@ -75,7 +75,7 @@ class Outwards(BridgeCase):
         self.assertEqual(len(self.report(bridge)["topics"]), 1)
         self.end(bridge)
 
-    def test_a_late_reader_gets_what_is_latched(self):
+    def test_a_late_reader_gets_latched_messages(self):
         self.publish()
         rules = self.path / "rules.json"
         rules.write_text(json.dumps({"out": [{"topics": "/map", "latched": True}]}))
@@ -84,7 +84,7 @@ class Outwards(BridgeCase):
         maps = self.reader("rt/map", t.String, transient_local=True)
         self.assertEqual(self.collect(maps, 1)[0].data, "the map")
 
-    def test_it_goes_on_after_the_bridge_was_killed(self):
+    def test_it_continues_after_the_bridge_was_killed(self):
         self.publish()
         texts = self.reader("rt/text", t.String)
         bridge = self.bridge()
@@ -195,7 +195,7 @@ class Owners(BridgeCase):
 
 
 class Inwards(BridgeCase):
-    def test_only_what_a_rule_names_comes_in(self):
+    def test_only_topics_of_a_rule_come_in(self):
         bridge = self.bridge("--in", "/wanted")
         wanted = self.writer("rt/wanted", t.String)
         secret = self.writer("rt/secret", t.String)
@@ -229,7 +229,7 @@ class Inwards(BridgeCase):
         counts = self.until(lambda: (c := self.topic(bridge, "/camera", "in")) and c["carried"] > 0 and c, "counts")
         self.assertEqual(counts["copied_bytes"], counts["bytes"], "each byte is copied once")
 
-    def test_what_the_network_loses_is_counted_to_the_message(self):
+    def test_losses_of_the_network_are_counted_to_the_message(self):
         bridge = self.bridge("--in", "/camera")
         images = self.writer("rt/camera", t.Image, reliable=False, depth=2)
         header = t.Header(stamp=t.Time(sec=5, nanosec=6), frame_id="rear")
@@ -259,7 +259,7 @@ class Inwards(BridgeCase):
         self.assertGreater(self.topic(bridge, "/camera", "in")["lost"], lost + 20)
         self.end(bridge, code=3)
 
-    def test_a_type_of_a_package_is_found_and_an_unknown_one_is_named(self):
+    def test_a_type_of_a_package_is_found_and_an_unknown_one_is_reported(self):
         folder = self.path / "share" / "my_msgs" / "msg"
         folder.mkdir(parents=True)
         (folder / "Axle.msg").write_text("# two of them\nstd_msgs/Header header\nWheel[] wheels\nint32 FRONT=1\n")

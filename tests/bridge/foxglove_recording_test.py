@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan view drive.mcap`: recordings, good and hostile, and those who control them.
+"""`cardan view drive.mcap`: recordings, good and hostile, and their control.
 
     foxglove_recording_test.py FOLDER_WITH_PROGRAMS SOURCE_FOLDER [unittest arguments]
 """
@@ -195,7 +195,7 @@ class Recordings(FoxgloveCase):
 
     # ---------------------------------------------------------------- other files
 
-    def test_what_cannot_be_opened_is_said_with_the_remedy(self):
+    def test_files_that_cannot_be_opened_are_reported_with_the_remedy(self):
         os.mkfifo(self.path / "pipe.mcap")
         self.assertIn("is a pipe", self.fails("pipe.mcap", code=2))
         (self.path / "text.mcap").write_text("nothing of this kind")

@@ -81,7 +81,7 @@ class Foxglove(FoxgloveCase):
         self.assertEqual((cloud.width, cloud.point_step), (40_000, 16))
         self.assertEqual(float(cloud.data.view(numpy.float32)[4 * 39_999]), 39_999.0)
 
-    def test_what_was_published_before_is_not_lost(self):
+    def test_earlier_messages_are_not_losses(self):
         self.sensors(640, 480, 20, 0, 0)
         time.sleep(5)  # a hundred are published
         bridge = self.bridge()
@@ -253,7 +253,7 @@ class Foxglove(FoxgloveCase):
         viewer.send("advertise", channels=[{"id": number, "topic": topic, "encoding": "cdr", "schemaName": kind, **members}])
         viewer.socket.send(struct.pack("<BI", 1, number) + data)
 
-    def test_what_comes_in_needs_a_rule(self):
+    def test_incoming_topics_need_a_rule(self):
         bridge = self.bridge("--in", "/point")
         viewer = self.viewer(bridge)
         self.assertIn("clientPublish", viewer.info["capabilities"])

@@ -78,7 +78,7 @@ class CardanToCardan(ZenohCase):
         self.assertEqual(self.count(base, "/text", "lost", "in"), gaps - watcher_lost)
         self.end(car, 0, 3)
 
-    def test_what_is_thinned_is_not_lost(self):
+    def test_thinned_messages_are_not_losses(self):
         self.publish("car", hz=100)
         watch = self.watch("base", "text", "/text")
         car, base = self.pair(car=("--rate", "10"))

@@ -82,7 +82,7 @@ class Outwards(PlainCase):
         self.assertEqual(self.count(bridge, "/camera", "carried"), before)
         self.end(bridge)
 
-    def test_who_comes_and_goes_does_not_open_the_subscription_each_time(self):
+    def test_a_receiver_that_comes_and_goes_does_not_open_the_subscription_each_time(self):
         self.publish("car")
         self.bridge("car", "--listen", self.address, "--topic", "/text")
         session = self.session()
@@ -183,7 +183,7 @@ class Owners(PlainCase):
 
 
 class Inwards(PlainCase):
-    def test_only_what_a_rule_names_comes_in(self):
+    def test_only_topics_of_a_rule_come_in(self):
         rules = self.path / "bridge.json"
         rules.write_text(json.dumps({"out": [], "in": [
             {"topics": "/cmd", "types": "std_msgs/msg/String", "max_mib": 1}], "zenoh": {"listen": self.address}}))
@@ -338,7 +338,7 @@ class Strangers(PlainCase):
         honest.undeclare()
         self.end(bridge, 3)
 
-    def test_who_found_no_place_comes_in_when_there_is_one(self):
+    def test_a_topic_without_a_place_comes_in_when_there_is_one(self):
         bridge = self.bridge("car", "--listen", self.address, "--in", "/cmd/*")
         watch = self.watch("car", "text", "/cmd/honest")
         session = self.session()
@@ -354,7 +354,7 @@ class Strangers(PlainCase):
         honest.undeclare()
         self.end(bridge, 0, 3)
 
-    def test_who_never_answers_stops_nothing(self):
+    def test_a_peer_that_never_answers_stops_nothing(self):
         bridge, watch, session = self.topic_in()
         self.until(lambda: session.put("cmd", text_cdr("first")) or time.sleep(0.05) or self.seen(watch), "a message")
         asked, tokens = [], []
@@ -391,7 +391,7 @@ class Loops(PlainCase):
         self.end(second)
         self.end(first)
 
-    def test_what_came_in_does_not_leave(self):
+    def test_incoming_messages_do_not_leave(self):
         rules = self.path / "bridge.json"
         rules.write_text(json.dumps({"in": [{"topics": "/cmd", "types": "std_msgs/msg/String"}],
                                      "zenoh": {"listen": self.address}}))
@@ -422,7 +422,7 @@ class Tls(PlainCase):
         config.insert_json5("scouting/multicast/enabled", "false")
         config.insert_json5("connect/endpoints", json.dumps([self.address]))
         self.until(lambda: self.report(bridge)["bridge"].startswith("Zenoh, plain"), "the bridge listens")
-        with self.assertRaises(zenoh.ZError, msg="who does not know the certificate does not connect"):
+        with self.assertRaises(zenoh.ZError, msg="a peer without the certificate does not connect"):
             zenoh.open(config)
         config.insert_json5("transport/link/tls/root_ca_certificate", json.dumps(str(certificate)))
         session = zenoh.open(config)
@@ -447,7 +447,7 @@ class Ends(PlainCase):
         self.until(listens, "the address is free again")
         self.end(again)
 
-    def test_an_address_that_is_taken_is_named(self):
+    def test_an_address_that_is_taken_is_reported(self):
         first = self.bridge("car", "--listen", self.address)
         self.session().close()
         second = self.bridge("car", "--listen", self.address)

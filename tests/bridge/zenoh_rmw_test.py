@@ -156,7 +156,7 @@ class Outwards(RmwCase):
         self.assertEqual(token.split("/")[-1].split(":")[1], "1", "transient local")
         self.end(bridge)
 
-    def test_who_waits_for_a_latched_topic_gets_it_when_the_bridge_comes(self):
+    def test_a_waiting_reader_gets_a_latched_topic_when_the_bridge_comes(self):
         router = self.bridge("other", "--form", "rmw", "--listen", self.address, "--topic", "/nothing")
         got, _ = self.advanced(self.session(), f"0/map/{STRING}/{HASH}", 1)
         time.sleep(1)
@@ -190,7 +190,7 @@ class Outwards(RmwCase):
 
 
 class Inwards(RmwCase):
-    def test_only_what_a_rule_names_comes_in(self):
+    def test_only_topics_of_a_rule_come_in(self):
         rules = self.rules(out=[], **{"in": [{"topics": "/cmd", "types": "std_msgs/msg/*", "max_mib": 1}]})
         cmd, other = self.watch("car", "text", "/cmd"), self.watch("car", "text", "/other")
         bridge = self.bridge("car", rules)
@@ -319,7 +319,7 @@ class Loops(RmwCase):
         self.end(second)
         self.end(first)
 
-    def test_what_came_over_another_network_does_not_go_back_there(self):
+    def test_messages_of_another_network_do_not_go_back_there(self):
         plain = f"tcp/127.0.0.1:{free_port()}"
         rule = {"topics": "/cmd", "types": "std_msgs/msg/String"}
         bridges = {}

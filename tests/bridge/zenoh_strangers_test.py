@@ -330,7 +330,7 @@ class Connections(StrangersCase):
         self.assertIsNone(bridge.poll())
         self.end(bridge, 0, 3)
 
-    def test_a_key_that_is_none_stops_nothing_for_long(self):
+    def test_an_invalid_key_stops_nothing_for_long(self):
         """Zenoh 1.10.2 panics, and its locks are of no use after that: cardan-zenoh starts itself again."""
         for form in FORMS:
             bridge = self.listening(form)

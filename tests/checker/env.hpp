@@ -143,7 +143,7 @@ struct Env {
 
 inline void fail(std::string message) { Execution::current().fail(std::move(message)); }
 
-/// A message on a socket, sent once: whoever receives it knows what its sender knew.
+/// A message on a socket, sent once: its receiver knows what its sender knew.
 class Message {
  public:
   void send() {

@@ -16,11 +16,11 @@
 /// Runs a scenario's threads step by step, again and again, until every execution that the memory model allows has been
 /// seen.
 ///
-/// A run is a sequence of choices: which store a load reads, where a store stands, whether a process dies here. Runs
-/// are replayed from the start with the last choice advanced (depth first). The turn is not a choice: an
-/// execution is who reads from whom, not in which order independent steps ran. Stores, fences and plain bytes run at
-/// once (a load may read an old store anyway). A load reads one of the stores that are there, or waits for one that is
-/// still to come and then reads only that. So each execution comes up exactly once; runs in which somebody waited in
+/// A run is a sequence of choices: which store a load reads, where a store is placed, whether a process dies here. Runs
+/// are replayed from the start with the last choice advanced (depth first). The turn is not a choice: an execution is
+/// given by which load reads which store, not by the order of independent steps. Stores, fences and plain bytes run
+/// at once (a load may read an old store anyway). A load reads one of the stores that are there, or waits for one that
+/// is still to come and then reads only that. So each execution comes up exactly once; runs in which somebody waited in
 /// vain are cut. The litmus tests compare this with the brute force of all interleavings.
 namespace cardan::checker {
 

@@ -27,7 +27,7 @@ class Chooser {
 
 struct Store {
   std::uint64_t value = 0;
-  Clock release{};  ///< what whoever acquires this store synchronizes with
+  Clock release{};  ///< what an acquire of this store synchronizes with
   bool releases = false;
   bool followed = false;  ///< a read-modify-write took it: nothing may come between the two
   bool initial = true;

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kMaxDepth = 4;
 inline constexpr std::uint32_t kMaxReaders = 2;
 inline constexpr std::uint32_t kHoldWords = kMaxSlots / Env::kSlotsPerHoldWord;
 
-/// Two words that belong together. Plain bytes, so that an unordered access is a race; or, for observers (who read
+/// Two words that belong together. Plain bytes, so that an unordered access is a race; or, for observers (which read
 /// without holding, which plain bytes do not allow), relaxed atomic words.
 struct Payload {
   Cell plain[2];
@@ -93,7 +93,7 @@ class Publisher {
     None,
     JudgesLivingSlots,  ///< counts an honest reader's slots that are not dead
     KeepsLiars,         ///< a liar's holds count for ever
-    JudgesOtherReads,   ///< who shows too many is not looked for in the reads that freed nothing, but in later ones
+    JudgesOtherReads,   ///< looks for a reader that shows too many in later reads, not in those that freed nothing
     WakesBeforeBell,    ///< the order of ring() turned round
   };
   struct Options {

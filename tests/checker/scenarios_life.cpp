@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attach, detach, death: who comes and goes while the publisher works.
+// Attach, detach, death: subscribers come and go while the publisher works.
 #include "tests/checker/parts.hpp"
 #include "tests/checker/scenarios.hpp"
 

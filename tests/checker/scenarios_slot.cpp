@@ -133,7 +133,7 @@ class TwoSubscribers final : public Pair {
   Reader a_, b_;
 };
 
-/// Copies the newest publication word by word without holding it, and returns it only if it still stands.
+/// Copies the newest publication word by word without holding it, and returns it only if it is still there.
 class Observer final : public Pair {
  public:
   explicit Observer(Shape shape) : Pair(shape, {}, true) {

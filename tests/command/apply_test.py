@@ -136,7 +136,7 @@ class Apply(PlanCase):
         self.assertEqual([r["process"] for r in self.apply()[1]["restart"]], ["sensors", "driving"])
         self.assertEqual(self.running.state()["reads"], ["/range"])
 
-    def test_what_cannot_change_while_it_runs(self):
+    def test_changes_that_need_a_new_run(self):
         edited(self.file, ('"name": "brake"', '"name": "other"'))
         text, _ = self.apply(code=1)
         self.assertIn("system 'other' does not run here, but 'brake'", text)
@@ -249,7 +249,7 @@ class Servant(PlanCase):
         self.assertIn("restart  house: parameter servant/model is \"large\"", self.cardan("run", "--apply", self.file, "--yes"))
         self.assertIn("large", self.parameter("servant/model"))
 
-    def test_a_process_that_does_not_start_is_named_and_mended_by_the_next(self):
+    def test_a_process_that_does_not_start_is_reported_and_mended_by_the_next(self):
         self.write(threshold=7, watchdog_ms=60000)
         text = self.cardan("run", "--apply", self.file, "--yes", "--no-check", "--json", self.path / "out.json", code=1)
         self.assertIn("the plan holds now, but house did not start: it ended with exit code 1", text)

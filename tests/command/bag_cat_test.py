@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `cardan bag cat` and `cardan topic echo` make of messages that few tools decode: events of services, wide texts.
+"""The output of `cardan bag cat` and `cardan topic echo` for messages that few tools decode: events of services, wide texts.
 
     bag_cat_test.py CARDAN [unittest arguments]
 """
@@ -107,7 +107,7 @@ class WideTexts(CommandCase):
             shown = json.loads(self.run_cardan("bag", "cat", path, "--json"))["message"]
             self.assertEqual((form, shown), (form, expected))
 
-    def test_what_is_no_text_is_shown_as_bytes(self):
+    def test_invalid_text_is_shown_as_bytes(self):
         path = self.path / "in.mcap"
         for data in (b"\0\1\0\0\xff\xff\xff\xff", b"\0\1\0\0\3\0\0\0ab", b"\0\1\0\0"):
             write(path, {"/wide": ("own_msgs/msg/Wide", "ros2msg", "wstring text\n", "cdr", {})}, [("/wide", 0, data)])

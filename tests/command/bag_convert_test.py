@@ -97,7 +97,7 @@ class Convert(BagCase):
         self.run_cardan("bag", "convert", self.path / "nothing.bag", self.path / "again.mcap", code=2)
         self.assertFalse((self.path / "again.mcap").exists())
 
-    def test_an_empty_file_is_no_recording(self):
+    def test_an_empty_file_is_not_a_recording(self):
         for name in ("empty.bag", "empty.db3", "empty.mcap"):
             (self.path / name).touch()
             self.run_cardan("bag", "convert", self.path / name, self.path / "out.mcap", code=2)
@@ -152,7 +152,7 @@ class Convert(BagCase):
             self.assert_survives(path, whole, count, source.sample(range(len(whole)), 20 * FACTOR), change=lambda data, at: data[:at])
             self.assert_survives(path, whole, count, source.sample(range(4100, len(whole)), 15 * FACTOR), change=lambda data, at: data[:at] + bytes(200) + data[at + 200:])
 
-    def test_behind_damage_it_goes_on(self):
+    def test_after_damaged_data_it_continues(self):
         path = self.path / "in.bag"
         bag = self.packed(path, "LZ4")
         with bag:
@@ -171,7 +171,7 @@ class Convert(BagCase):
             if cut == len(whole):
                 self.assertEqual(report["messages"] + report["missing"], 100)
 
-    def test_what_an_index_names_is_missed(self):
+    def test_missing_messages_of_an_index_are_reported(self):
         total = 4 * len(messages(0))
         for compression in (None, "LZ4"):
             path = self.bag1(f"missed{compression}.bag", compression)

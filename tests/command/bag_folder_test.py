@@ -99,7 +99,7 @@ class BagFolder(CommandCase):
             self.assertIn("drive_0002.mcap is left out", self.errors)
         self.assertEqual(self.play(folder)["published"], 20)
 
-    def test_what_a_crash_left_unfinished(self):
+    def test_unfinished_files_of_a_crash(self):
         folder = self.parts(2)
         whole = (folder / "drive_0002.mcap").read_bytes()
         (folder / "drive_0002.mcap").unlink()
@@ -171,7 +171,7 @@ class BagFolder(CommandCase):
             begun = whole.index("drive_0001.mcap") < length < named
             self.run_cardan("bag", "info", folder, code=2 if begun else 0 if length >= named else 3)
 
-    def test_a_file_of_the_folder_that_is_none(self):
+    def test_a_file_of_the_folder_that_is_not_a_recording(self):
         folder = self.parts()
         (folder / "drive_0002.mcap").write_bytes(b"nothing")
         self.assertEqual(self.json_of("bag", "info", folder, code=3)["messages"], 20)
@@ -201,7 +201,7 @@ class BagFolder(CommandCase):
             self.run_cardan(*(("bag", *command) if command else ("play",)), self.path / "empty", code=2)
             self.assertIn("does not contain a recording", self.errors)
 
-    def test_what_a_walk_could_not_find_is_told(self):
+    def test_messages_that_a_walk_could_not_find_are_reported(self):
         file = self.path / "loose.mcap"
         with open(file, "wb") as stream:
             writer = McapWriter(stream, use_chunking=False, repeat_channels=False, repeat_schemas=False)

@@ -120,7 +120,7 @@ class Info(BagCase):
 
 
 class Packed(BagCase):
-    def test_what_rosbag2_compressed_is_converted(self):
+    def test_compressed_files_of_rosbag2_are_converted(self):
         expected = self.values(self.bag2("plain"))
         for storage in (SQLITE, MCAP):
             for mode in (FILE, MESSAGE):
@@ -193,7 +193,7 @@ class Packed(BagCase):
             self.assertEqual(self.json_of("bag", "info", path)["messages"], count)
             self.assertEqual(self.convert(path)["messages"], count)
 
-    def test_another_compression_is_named(self):
+    def test_another_compression_is_reported(self):
         path = self.bag2(storage=MCAP, compression=MESSAGE)
         text = (path / "metadata.yaml").read_text()
         (path / "metadata.yaml").write_text(text.replace("compression_format: zstd", "compression_format: lz4"))
@@ -280,7 +280,7 @@ class ToSqlite(BagCase):
         self.assertEqual(tables(self.path / "out.db3"), tables(source / "in.db3")[:4] + (["version: 8", "storage_identifier: sqlite3"],))
         self.assertEqual(self.values(self.path / "out.db3"), self.values(source))
 
-    def test_of_ros1_and_of_what_is_compressed(self):
+    def test_of_ros1_and_of_compressed_files(self):
         bag = self.bag1()
         self.assertEqual(self.to_sqlite(bag)["messages"], 4 * len(messages(0)))
         self.assertEqual(self.values(self.path / "drive"), self.values(bag))
@@ -303,7 +303,7 @@ class ToSqlite(BagCase):
         for part in ("history: 1", "reliability: 2", "durability: 1", "liveliness: 1"):
             self.assertIn(part, stored)
 
-    def test_what_cannot_be_there_is_counted(self):
+    def test_messages_that_a_file_cannot_hold_are_counted(self):
         channels = {"/v": (*VECTOR3, "cdr", {}), "/json": ("Some", "jsonschema", "{}", "json", {}), "/proto": ("foxglove.Log", "protobuf", b"\n\0", "protobuf", {}),
                     "/none": (*DISTANCE[:1], "jsonschema", "{}", "json", {}), "/other": (VECTOR3[0], "ros2msg", "float64 x\n", "cdr", {})}
         data = [*vectors("/v", 10), *[("/json", i, b"{}") for i in range(5)], *[("/proto", i, b"\n\1x") for i in range(3)], ("/other", 7, bytes([0, 1, 0, 0] + 8 * [0]))]

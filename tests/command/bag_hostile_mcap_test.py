@@ -35,7 +35,7 @@ class Mcap(HostileCase):
         path.write_bytes(b"\x89MCAP0\r\n" + self.record(1, bytes(8)) + channel + self.record(6, head + packed) + self.record(15, bytes(4)) + self.record(2, bytes(20)) + b"\x89MCAP0\r\n")
         return path
 
-    def test_a_chunk_that_holds_too_much_is_named_with_the_option(self):
+    def test_a_chunk_that_holds_too_much_is_reported_with_the_option(self):
         path = self.bomb(self.path / "bomb.mcap", bytes(MIB), 1024)
         self.assertLess(path.stat().st_size, MIB)
         out = ["-o", self.path / "out.mcap", "--force"]
@@ -87,7 +87,7 @@ class Mcap(HostileCase):
             memory, _ = self.cost_of("bag", "verify", path, code=code)
             self.assertLess(memory, BASE + 1.6 * length if code == 0 else BASE, opcode)  # it checks each byte
 
-    def test_a_chunk_of_many_small_messages_costs_at_most_twice_what_it_holds(self):
+    def test_a_chunk_of_many_small_messages_costs_at_most_twice_its_content(self):
         message = self.record(5, struct.pack("<HIQQ", 1, 0, 5, 5))
         piece = message * (MIB // len(message))
         path = self.bomb(self.path / "bomb.mcap", piece, 100)
@@ -136,7 +136,7 @@ class Topics(HostileCase):
             self.assertLess(memory, BASE + 32 * long, words)
             self.assertLess(self.said_bytes(), 4000 * 1000 + 4 * long, words)
 
-    def test_what_a_terminal_would_obey_is_not_printed(self):
+    def test_control_characters_are_not_printed(self):
         """Nor in JSON, which keeps it as \\uXXXX."""
         evil = "a\x1b[31m\x9b31m\u202e\u200b\x7f\U000e0041\u00e9z"
         path = self.file(self.schema(1, "std_msgs/msg/String", "ros2msg", "string data\n"), self.channel(1, "/" + evil), self.channel(2, "/j", 0, "json"),

@@ -274,7 +274,7 @@ class Packed(HostileCase):
 
 
 class Kinds(HostileCase):
-    def test_what_is_not_a_file_is_refused(self):
+    def test_a_pipe_is_refused(self):
         """Nobody waits for a pipe's writer."""
         pipe = self.path / "x.mcap"
         os.mkfifo(pipe)

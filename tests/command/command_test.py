@@ -83,7 +83,7 @@ class Usage(unittest.TestCase):
             self.assertEqual(run(*words, code=2), "", words)
             self.assertRegex(run.stderr, r"^cardan: .+ — .+\n$", words)
 
-    def test_a_name_behind_the_value_of_an_option_is_an_argument(self):
+    def test_a_name_after_the_value_of_an_option_is_an_argument(self):
         if "record" in run("--help"):
             run("record", "--exclude", "/a/*", "/nobody", "--seconds", "0.1", "-o", os.path.join(tempfile.mkdtemp(dir=ENVIRONMENT["CARDAN_RUN_DIR"]), "out.mcap"), "--no-view", code=3)
             self.assertIn("/nobody was not recorded", run.stderr)
@@ -113,7 +113,7 @@ class Usage(unittest.TestCase):
             ENVIRONMENT["CARDAN_RUN_DIR"] = before
 
 
-    def test_a_full_standard_output_is_named(self):
+    def test_a_full_standard_output_is_reported(self):
         for words in ["topic", "list"], ["doctor"], ["doctor", "--json"], ["component", "list"], ["--help"], ["topic", "list", "--help"], ["--version"]:
             with open("/dev/full", "w") as full:
                 done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
@@ -121,7 +121,7 @@ class Usage(unittest.TestCase):
             self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
 
 
-    def test_a_subcommand_that_is_nearly_right_is_named(self):
+    def test_a_subcommand_that_is_nearly_right_is_suggested(self):
         for words, meant in ((["chek", "file.json"], "check"), (["topic", "lst"], "list"), (["component", "stat", "--once"], "stats"), (["param", "gett", "a/b"], "get")):
             run(*words, code=2)
             self.assertIn(f"unknown command 'cardan {' '.join(words[:1 + (len(words) > 1 and words[0] != 'chek')])}' — did you mean '{meant}'?", run.stderr)
@@ -306,7 +306,7 @@ class Topics(unittest.TestCase):
             for what in ("slots", "wakes", "prewakes", "subscribers"):
                 self.assertEqual(before[topic][what], during[topic][what], (topic, what))
 
-    def test_a_stopped_publisher_is_named_and_not_waited_for_long(self):
+    def test_a_stopped_publisher_is_reported_and_not_waited_for_long(self):
         self.publisher.tell("publish 1")
         self.publisher.process.send_signal(signal.SIGSTOP)
         try:
@@ -319,7 +319,7 @@ class Topics(unittest.TestCase):
         self.assertIn("/test/own", run("topic", "list"))
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to be another user")
-    def test_what_another_user_may_not_see_is_named(self):
+    def test_unreadable_topics_of_another_user_are_reported(self):
         for folder, _, names in os.walk(FOLDER):
             os.chmod(folder, 0o1777)
 
@@ -340,7 +340,7 @@ class Topics(unittest.TestCase):
         self.assertEqual(refused.returncode, 1)
         self.assertRegex(refused.stderr, r"nothing that \w+ \(pid \d+\) publishes is for you: .* belong to user \d+")
 
-    def test_what_a_killed_publisher_left_is_not_listed(self):
+    def test_leftovers_of_a_killed_publisher_are_not_listed(self):
         killed = Publisher()
         killed.tell("publish 1")
         self.assertEqual(len(as_json("topic", "info", "/test/own", "--json")["publishers"]), 2)
@@ -369,7 +369,7 @@ class Doctor(unittest.TestCase):
         self.assertIn("cardan record", next(line for line in text.splitlines() if "io_uring" in line))
         self.assertEqual(len([line for line in text.splitlines() if re.match(r"^(ok  |note|warn|fail)  ", line)]), len(report["checks"]))
 
-    def test_it_sees_what_is_lacking(self):
+    def test_it_finds_missing_parts(self):
         limited = subprocess.run(["sh", "-c", 'ulimit -n 256; exec "$0" doctor --json', CARDAN], env={**ENVIRONMENT, "CARDAN_NO_FUTEX_WAITV": "1", "CARDAN_MEMORY_LIMIT": "1000000"},
                                  capture_output=True, text=True, timeout=60)
         status = {c["check"]: c["status"] for c in json.loads(limited.stdout)["checks"]}

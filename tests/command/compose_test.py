@@ -46,7 +46,7 @@ class Composition(unittest.TestCase):
         self.assertNotIn("left.radar", drawn)
         self.assertNotIn("rear.brake", drawn)
 
-    def test_what_is_wrong_in_a_part_is_told_with_its_file_and_line(self):
+    def test_errors_in_a_part_are_reported_with_their_file_and_line(self):
         for name in (CAR, CORNER):
             shutil.copy(name, FOLDER)
         corner = os.path.join(FOLDER, "corner.json")

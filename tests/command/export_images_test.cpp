@@ -122,7 +122,7 @@ TEST_F(ExportImages, EveryEncodingBecomesAPngWithItsPixels) {
                                      "bgr8", "bgr8/1700000000000000000.png"}}));
 }
 
-TEST_F(ExportImages, WhatNoPictureHoldsIsLeftOutWithTheReason) {
+TEST_F(ExportImages, MessagesThatNoPictureHoldsAreLeftOutWithTheReason) {
   const std::map<std::string, std::string> reasons{
       {"32FC1", "32FC1 holds fractions"}, {"64FC3", "64FC3 holds fractions"}, {"16SC1", "16SC1 holds signed numbers"},
       {"8UC2", "8UC2 has two channels"},  {"nv24", "no conversion of nv24"},  {"", "no image encoding is called ''"}};

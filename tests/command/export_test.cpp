@@ -90,7 +90,7 @@ TEST_F(ExportFiles, JpegAndPngAreWrittenAsTheyWereRecorded) {
       << complained_;
 }
 
-TEST_F(ExportFiles, WhatIsDamagedIsLeftOutAndSaid) {
+TEST_F(ExportFiles, DamagedMessagesAreLeftOutAndReported) {
   {
     Recording recording(file());
     Bytes cut = wheels(1, 3, "note");

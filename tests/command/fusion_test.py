@@ -158,7 +158,7 @@ class Fusion(unittest.TestCase):
         cardan("run", self.file, "--from", path("plain.mcap"), "--without", "sensors", code=3)
         self.assertIn("joiner: fusion 'pairs' got samples but made no set", cardan.stderr)
 
-    def test_what_runs_shows_its_fusions(self):
+    def test_a_running_component_shows_its_fusions(self):
         fusion, = self.stats["fusions"]
         self.assertEqual((fusion["fusion"], fusion["policy"], fusion["time"], fusion["silent"]), ("pairs", "exact", "source", None))
         self.assertEqual([i["input"] for i in fusion["inputs"]], ["/left", "/right"])

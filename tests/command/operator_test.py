@@ -126,7 +126,7 @@ class Several(unittest.TestCase):
 
 
 class Stopped(unittest.TestCase):
-    def test_what_was_stopped_is_listed_and_starts_again_by_its_component(self):
+    def test_a_stopped_process_is_listed_and_starts_again_by_its_component(self):
         running = Running(self)
         self.assertEqual(report("component", "list")["down"], [])
         cardan("run", "--stop", "driving")
@@ -164,7 +164,7 @@ class Strangers(unittest.TestCase):
         except PermissionError:
             self.skipTest("the program is in a folder that other users do not reach")
 
-    def test_what_runs_for_another_user_is_told_with_its_user(self):
+    def test_processes_of_another_user_are_reported_with_their_user(self):
         Running(self)
         who = r"processes of user 'root' \(0\) run in this domain, and answer only that user — run the command as that user: sudo -u root CARDAN_RUN_DIR="
         for words, code in ((["component", "list"], 0), (["component", "list", "--names"], 0), (["component", "stats", "--once", "--seconds", "0.1"], 0),
@@ -182,7 +182,7 @@ class Strangers(unittest.TestCase):
         self.assertRegex(stranger("topic", "info", "/distanc", code=1), r"not open to this user: .*/distance")
         self.assertNotIn("sudo", cardan("component", "list"))
 
-    def test_what_runs_in_another_run_directory_is_told_with_its_user(self):
+    def test_processes_of_another_user_in_another_run_directory_are_reported(self):
         Running(self)
         elsewhere = {**ENVIRONMENT, "CARDAN_RUN_DIR": os.path.join(tempfile.mkdtemp(prefix="elsewhere", dir=FOLDER), "run")}
         os.makedirs(elsewhere["CARDAN_RUN_DIR"])

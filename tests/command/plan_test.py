@@ -149,14 +149,14 @@ class ByHand(PlanCase):
         host.terminate()
         self.assertEqual(host.wait(60), 0)
 
-    def test_what_is_wrong_with_it(self):
+    def test_errors_of_host(self):
         file = self.copy()
         self.assertIn("--process is required", self.cardan("host", file, code=2))
         self.assertIn("file is required", self.cardan("host", "--process", "driving", code=2))
         file.write_text("{")
         self.assertIn(f"{file}:1:", self.cardan("host", file, "--process", "driving", code=2))
 
-    def test_what_is_not_a_plan(self):
+    def test_a_file_that_is_not_a_plan(self):
         with open(self.copy()) as file:
             done = subprocess.run([CARDAN, "host", "--plan-fd", str(file.fileno()), "--process", "driving"], env=self.environment,
                                   pass_fds=[file.fileno()], capture_output=True, text=True, timeout=60)

@@ -87,7 +87,7 @@ class Fields(ProtobufCase):
         self.run_cardan("bag", "cat", self.path / "in.mcap", "--fields", "dat", code=2)
         self.assertIn("the fields there are: data, list, names, t", self.errors)
 
-    def test_what_does_not_fit_is_shown_as_bytes(self):
+    def test_bytes_that_do_not_fit_are_shown_as_bytes(self):
         types = file("a.proto", "p", message("A", field("n", 1, "int32"), field("s", 2, "string")))
         for data in (b"\x08", b"\x12\x7fab", b"\x0c", b"\x00\x01", b"\x0b\x08\x01", b"\xff" * 11):
             self.assertEqual(self.shown("p.A", types, data, put(1, 3)), [{"encoding": "protobuf", "bytes": len(data), "first_bytes": data.hex()}, {"n": 3, "s": ""}])
@@ -135,7 +135,7 @@ class Tables(ProtobufCase):
                                ("cloud.csv", {**time, "frame_id": "lidar", "point_stride": "16", "fields.count": "1", "fields": '[{"name":"x","offset":0}]', "data.count": "16000", "data": ""})):
             self.assertEqual([list(row.items())[2:] for row in self.rows(name)], [list(expected.items())] * 3)
 
-    def test_columns_of_what_messages_lack(self):
+    def test_columns_of_fields_that_messages_lack(self):
         types = file("a.proto", "p", message("A", field("in", 1, ".p.A"), field("n", 2, "int32"), field("never", 3, ".p.A"), field("list", 4, "int32", REPEATED)))
         self.recording("p.A", types, put(2, 1), put(1, put(2, 2)) + put(4, bytes(range(70))), put(4, 1) + put(4, 2))
         self.assertEqual(self.export()["/x"]["lists_counted_only"], ["list"])
@@ -168,7 +168,7 @@ class Topics(ProtobufCase):
                 topics.setdefault(channel.topic, ((schema.name, schema.encoding, schema.data, channel.message_encoding), []))[1].append(one.data)
         return topics
 
-    def test_what_is_played_is_echoed_and_recorded_as_it_was(self):
+    def test_played_messages_are_echoed_and_recorded_unchanged(self):
         types = foxglove("Log", field("message", 2, "string"))
         schema = '{"title": "foxglove.Log", "type": "object"}'
         channels = {"/proto": ("foxglove.Log", "protobuf", types, "protobuf", {}), "/json": ("foxglove.Log", "jsonschema", schema, "json", {}),
@@ -244,7 +244,7 @@ class AttackCase(ProtobufCase, HostileCase):
 
 
 class HostileDefinitions(AttackCase):
-    def test_what_is_not_a_definition(self):
+    def test_invalid_definitions(self):
         for definition in (b"", b"\n", b"\xff" * 100, put(1, b"\x0a\x7f"), b"\x0a" * 1000):
             self.attack("p.A", definition, says="its definition")
         self.attack("p.A", bytes(3 * MIB), says="more than 2097152 bytes")

@@ -58,7 +58,7 @@ class PubCase(CommandCase):
         self.wait_for(f"{topic} is published", lambda: topic in self.run_cardan("topic", "list", "--names").split())
 
     def published(self, topic, kind, message, *options):
-        """What `topic echo` shows of a message that is published."""
+        """The output of `topic echo` for a published message."""
         pub = self.start("topic", "pub", topic, kind, message if isinstance(message, str) else json.dumps(message), "--rate", "50", *options)
         self.is_published(topic)
         seen = self.run_cardan("topic", "echo", topic, "--once", "--json", "--list", "100000")
@@ -74,7 +74,7 @@ class PubCase(CommandCase):
 
 
 class Messages(PubCase):
-    def test_what_echo_shows_is_what_was_written(self):
+    def test_echo_shows_the_written_values(self):
         imu = {"header": {"stamp": 1_700_000_000_000_000_000, "sequence": 7, "frame_id": "imu"}, "angular_velocity": {"x": 0.1, "y": -2.5e-7, "z": 1e300},
                "linear_acceleration_covariance": [0.5] * 9}
         seen = self.published("/imu", "sensor_msgs/msg/Imu", imu)
@@ -143,7 +143,7 @@ class Messages(PubCase):
 
 
 class Wrong(PubCase):
-    def test_a_wrong_field_is_named_with_what_there_is(self):
+    def test_a_wrong_field_is_reported_with_the_existing_ones(self):
         imu = "sensor_msgs/msg/Imu"
         for message, says in (
             ({"headr": {}}, "sensor_msgs/msg/Imu has no field 'headr' — did you mean 'header'?"),
@@ -165,7 +165,7 @@ class Wrong(PubCase):
         self.assertIn("field 'dim[1].label' takes string, not 3", self.refused("/x", "std_msgs/MultiArrayLayout", '{"dim": [{}, {"label": 3}]}'))
         self.assertEqual(self.run_cardan("topic", "list", "--names"), "")  # no topic was made for any of them
 
-    def test_a_type_that_is_not_known_is_named_with_what_is_near(self):
+    def test_an_unknown_type_is_reported_with_similar_ones(self):
         for kind, says in (("sensor_msgs/msg/Imuu", "did you mean 'sensor_msgs/msg/Imu'?"), ("Imu", "did you mean 'sensor_msgs/msg/Imu'?"), ("../../etc/passwd", "--msgs"),
                            ("a" * 300, "--msgs"), ("", "--msgs"), ("/", "--msgs"), ("my_msgs/msg/None", "name the folder of its package with --msgs")):
             self.assertIn(says, self.refused("/x", kind))

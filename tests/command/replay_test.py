@@ -75,7 +75,7 @@ class Replay(unittest.TestCase):
         self.assertEqual(run.wait(120), code, self.said())
         return self.said()
 
-    def test_what_hangs_is_named_and_the_first_signal_ends_the_run(self):
+    def test_a_callback_that_hangs_is_reported_and_the_first_signal_ends_the_run(self):
         run = self.begin("--from", bag("hang.mcap", ANSWER, HANG), "--output", path("out.mcap"), "--json", path("hung.json"), "--grace", "0.5")
         self.until("callback '/orders' of component 'serve' has been running for", times=2)
         run.send_signal(signal.SIGTERM)
@@ -110,11 +110,11 @@ class Replay(unittest.TestCase):
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(120), -signal.SIGINT, self.said())
 
-    def test_seconds_hold_for_what_hangs(self):
+    def test_seconds_hold_for_callbacks_that_hang(self):
         text = self.run_from("--from", bag("hang.mcap", HANG), "--seconds", "0.2", "--grace", "0.5", code=1)
         self.assertRegex(text, r"callback '/orders' of component 'serve' has been running .*, and the 0\.2 s of --seconds are over")
 
-    def test_who_does_not_come_back_from_its_start_is_named(self):
+    def test_a_component_that_hangs_in_its_start_is_reported(self):
         open(path("run/slow.slow"), "w").close()
         run = self.begin("--from", bag("answer.mcap", ANSWER), "--grace", "0.2", CARDAN_DOMAIN="slow")
         self.until("component 'serve' has not come back from on_start for")
@@ -150,7 +150,7 @@ class Replay(unittest.TestCase):
             summary = json.load(file)
         self.assertEqual((summary["exceptions"], summary["exit_code"]), ([{"component": "serve", "exceptions": 2}], 3))
 
-    def test_what_hangs_live_is_in_the_view(self):
+    def test_a_callback_that_hangs_live_is_in_the_view(self):
         screen, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         run = subprocess.Popen([CARDAN, "run", self.file, "--grace", "0.1"], env={**ENVIRONMENT, "TERM": "xterm"}, stdout=terminal, stderr=terminal,

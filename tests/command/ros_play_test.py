@@ -90,7 +90,7 @@ class RosPlay(unittest.TestCase):
             writer.finish()
         return file
 
-    def test_what_was_recorded_elsewhere_comes_out_unchanged(self):
+    def test_recordings_of_other_tools_come_out_unchanged(self):
         count = 6
         file = self.write_with_ros(list(TEXTS), count)
         echoed = ("diagnostic_msgs/msg/DiagnosticArray", "tf2_msgs/msg/TFMessage", "own_msgs/msg/Bounds", "std_msgs/msg/Empty", "visualization_msgs/msg/MarkerArray")
@@ -108,7 +108,7 @@ class RosPlay(unittest.TestCase):
             seen = [json.loads(line) for line in out.splitlines()]
             self.assertEqual([one["type"] for one in seen], [name] * count)
             self.assertEqual([one["message"] for one in seen], [self.as_json(message(name, i)) for i in range(count)], name)
-        # What Cardan has recorded of it is played like that, too.
+        # Cardan's own recording of it is played in the same way.
         first = glob.glob(self.path("again*.mcap"))[0]
         os.rename(first, self.path("first.mcap"))
         report, again, _ = self.record_while_playing(self.path("first.mcap"), len(TEXTS))
@@ -185,7 +185,7 @@ class RosPlay(unittest.TestCase):
         if kind.startswith("float"):
             return struct.unpack("f", struct.pack("f", rng.uniform(-1e3, 1e3)))[0]
         bits = int("".join(c for c in kind if c.isdigit()) or 8)
-        # What Cardan's own types have as a time, or as a number of something, has to make sense.
+        # Times and counts of Cardan's own types have to make sense.
         return rng.randrange(2 ** (bits - 1)) if bits < 32 else rng.randrange(999_999_999)
 
     def test_either_byte_order_and_no_other_encoding(self):

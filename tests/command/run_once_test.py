@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `cardan run` looks at before it starts anything, and where its own words go.
+"""The checks of `cardan run` before it starts anything, and the place of its own messages.
 
     run_once_test.py CARDAN BRAKE_JSON [unittest arguments]
 """
@@ -121,7 +121,7 @@ class Words(unittest.TestCase):
 
 
 class Paths(unittest.TestCase):
-    def test_what_is_written_at_the_end_is_tried_at_the_start(self):
+    def test_output_files_are_tried_at_the_start(self):
         with open(path("a-file"), "w") as file:
             file.write("as it was")
         for words in (["--json", path("nowhere/summary.json")], ["--json", FOLDER], ["--reports", path("a-file/reports")], ["--reports", path("a-file")]):

@@ -134,7 +134,7 @@ class Programs(Case):
         run.wait()
         self.until_gone(pid)
 
-    def test_what_it_started_ends_with_it(self):
+    def test_children_of_it_end_with_it(self):
         self.program(text="#!/bin/sh\nsleep 1000 &\necho child $!\nexit 0\n")
         self.begin(self.system(["./gui"]))
         pid = int(self.until(r"child (\d+)"))
@@ -236,7 +236,7 @@ class Attacks(Case):
         self.until("gui has ended in order")
         self.assertFalse(self.mark.exists())
 
-    def test_what_every_user_can_write_is_not_started(self):
+    def test_programs_that_every_user_can_write_are_not_started(self):
         self.program(mode=0o777)
         self.refused(["./gui"], "every user can write it", "chmod o-w")
         self.refused([str(self.home / "gui")], "every user can write it")
@@ -244,7 +244,7 @@ class Attacks(Case):
         (self.home / "sub").chmod(0o777)
         self.refused(["sub/gui"], "every user can replace it")
 
-    def test_a_folder_that_every_user_can_write_is_no_working_folder(self):
+    def test_a_folder_that_every_user_can_write_is_not_a_working_folder(self):
         self.program()
         for mode in (0o777, 0o1777):
             self.home.chmod(mode)
@@ -274,7 +274,7 @@ class Attacks(Case):
         self.assertIn("nothing wrong", self.cardan("check", configured))
         self.assertFalse(self.mark.exists())
 
-    def test_what_is_no_program_is_named(self):
+    def test_a_file_that_is_not_a_program_is_reported(self):
         self.refused(["./gui"], "is not there")
         (self.home / "gui").mkdir()
         self.refused(["./gui"], "is not a program")

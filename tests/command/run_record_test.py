@@ -135,7 +135,7 @@ class Everything(Case):
 
 
 class Events(Case):
-    def test_a_state_begins_one_with_what_came_before_it(self):
+    def test_a_state_begins_one_with_earlier_messages(self):
         file = self.system({"output": "events", "last_s": 60, "after_s": 1, "on": {"state": "safe_stop"}},
                            states={"transitions": [{"from": ["running", "degraded", "starting"], "when": {"silent": "/test/own", "for_ms": 1000}, "to": "safe_stop"},
                                                    {"from": "safe_stop", "when": {"publishing": "/test/own", "for_ms": 2000}, "to": "running"}]})

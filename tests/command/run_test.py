@@ -101,7 +101,7 @@ class Check(unittest.TestCase):
         self.assertIn(f"{file}:{problems[0]['line']}:", text)
         self.assertIn("4 errors", text)
 
-    def test_a_library_or_class_that_is_nearly_right_is_named(self):
+    def test_a_library_or_class_that_is_nearly_right_is_suggested(self):
         text = cardan("check", edited("class.json", ('"class": "Brake"', '"class": "Brakee"')), code=1)
         self.assertIn("unknown component class 'Brakee' — did you mean 'Brake'? libexample_components.so has Brake, Radar", text)
         text = cardan("check", edited("library.json", ('"libexample_components.so", "class": "Radar"', '"libexample_component.so", "class": "Radar"')), code=1)
@@ -141,7 +141,7 @@ class Check(unittest.TestCase):
         self.assertEqual(cardan("run", broken, code=1), cardan("check", broken, code=1))
 
 
-    def test_what_is_no_text_of_a_configuration_is_called_so(self):
+    def test_files_that_are_not_text_are_reported_as_such(self):
         with open(BRAKE) as file:
             brake = file.read()
         for content, cause in ((b"", "the file has no text"), (b" \n\t", "the file has no text"), (brake.encode("utf-16"), "the text is UTF-16")):
@@ -197,7 +197,7 @@ class Run(unittest.TestCase):
         for pid in pids:
             self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
-    def test_what_is_killed_runs_again_and_the_state_says_so(self):
+    def test_a_killed_process_runs_again_and_the_state_says_so(self):
         running = Running(self, BRAKE)
         radar = [c for c in running.list() if c["component"] == "radar"][0]
         os.kill(radar["pid"], signal.SIGKILL)
@@ -227,7 +227,7 @@ class Run(unittest.TestCase):
         with open(glob.glob(path("reports/crash-all-*.txt"))[0]) as report:
             self.assertIn("SIGSEGV", report.read())
 
-    def test_what_does_not_start_is_refused_or_given_up_and_named(self):
+    def test_a_component_that_does_not_start_is_refused_or_given_up_and_reported(self):
         file = edited("starts_not.json", ('"class": "Brake"', '"class": "Nobody"'))
         text = cardan("run", file, "--no-view", "--seconds", "30", "--reports", path("reports"), code=1)
         self.assertEqual(text, cardan("check", file, code=1))
@@ -280,7 +280,7 @@ class Run(unittest.TestCase):
         cardan("run", BRAKE, "--log", path("nowhere/run.log"), "--no-view", code=1)
         cardan("run", BRAKE, "--log-level", "nobody=info", "--no-view", code=2)
 
-    def test_a_full_standard_output_is_named(self):
+    def test_a_full_standard_output_is_reported(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([CARDAN, "run", BRAKE, "--seconds", "0.3", "--reports", path("out")], env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
@@ -338,7 +338,7 @@ class From(unittest.TestCase):
         cardan("run", BRAKE, "--from", self.bag, "--without", "radar", "--set", "brake/limit_m=15", "--start", "1", "--seconds", "2", "--output", path("part.mcap"))
         self.assertEqual(self.commands(path("part.mcap")), [m < 15 for m in self.metres[20:60]])
 
-    def test_what_a_component_makes_itself_is_not_taken_from_the_recording(self):
+    def test_topics_of_a_component_are_not_taken_from_the_recording(self):
         text = cardan("run", BRAKE, "--from", self.bag, code=3)
         self.assertIn("components publish /distance themselves", text)
         self.assertIn("no component got a message of the recording", text)

@@ -77,7 +77,7 @@ class Schemas(unittest.TestCase):
             found += 1
         self.assertGreaterEqual(found, 3)
 
-    def test_the_path_is_that_of_what_is_printed(self):
+    def test_the_path_is_that_of_the_printed_schema(self):
         for kind, schema in self.schemas.items():
             self.assertEqual(json.loads(pathlib.Path(cardan("schema", kind, "--path").strip()).read_text(encoding="utf-8")), schema)
 

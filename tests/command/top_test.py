@@ -213,7 +213,7 @@ class Top(unittest.TestCase):
                 top.process.send_signal(number)
                 self.assertEqual(top.end(self), code)
 
-    def test_it_can_be_stopped_and_goes_on(self):
+    def test_it_can_be_stopped_and_continues(self):
         top = Terminal(self)
         top.until(self, "no processes")
         top.process.send_signal(signal.SIGTSTP)

@@ -253,7 +253,7 @@ class Tour(unittest.TestCase):
                 self.assertIn(f"step {step} failed", text)
                 self.nothing_is_left()
 
-    def test_a_folder_that_cannot_be_made_is_named(self):
+    def test_a_folder_that_cannot_be_made_is_reported(self):
         self.environment["TMPDIR"] = str(self.path / "nothing")
         done = self.tour("--step", "1")
         self.assertEqual(done.returncode, 1)
@@ -267,7 +267,7 @@ class Tour(unittest.TestCase):
         self.assertEqual(tour.wait(), 1)
         self.nothing_is_left()
 
-    def test_on_a_terminal_enter_goes_on_and_ctrl_c_ends(self):
+    def test_on_a_terminal_enter_continues_and_ctrl_c_ends(self):
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve(CARDAN, [CARDAN, "tour"], self.environment)

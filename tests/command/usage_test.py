@@ -17,7 +17,7 @@ from command_case import CARDAN, CommandCase, main
 
 
 class Usage(CommandCase):
-    def test_an_option_that_is_nearly_right_is_named(self):
+    def test_an_option_that_is_nearly_right_is_suggested(self):
         for words, wrong, meant in (
             (["bag", "info", "file", "--jsn"], "--jsn", "--json"),
             (["topic", "stats", "--al"], "--al", "--all"),
@@ -30,7 +30,7 @@ class Usage(CommandCase):
         self.run_cardan("check", "file.json", "--nothing", "7", code=2)
         self.assertEqual(self.errors, "cardan: the following arguments were not expected: --nothing 7 — see cardan check --help\n")
 
-    def test_options_may_stand_before_their_command(self):
+    def test_options_may_precede_their_command(self):
         for words in (["--json", "topic", "list"], ["topic", "--json", "list"], ["topic", "list", "--json"], ["--domain", "a", "topic", "list", "--json"],
                       ["--domain=a", "--json", "topic", "list"], ["topic", "--domain", "topic", "--json", "list"], ["--domain", "list", "topic", "list", "--json"]):
             self.assertEqual(json.loads(self.run_cardan(*words))["topics"], [], words)
@@ -148,7 +148,7 @@ class Usage(CommandCase):
             self.assertEqual(done.stderr.count("cannot write standard output: No space left on device"), 1, done.stderr)
             self.assertEqual(done.returncode, 1, words)
 
-    def test_a_range_behind_the_end_is_refused(self):
+    def test_a_range_after_the_end_is_refused(self):
         second = 1_000_000_000
         bag = self.path / "short.mcap"
         recording.write(bag, {"/a": (*recording.DISTANCE, "cdr", {})}, [("/a", i * second // 2, recording.Cdr().number("d", i).done()) for i in range(5)])

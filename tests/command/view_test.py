@@ -223,7 +223,7 @@ class Views(unittest.TestCase):
         self.check(views)
         self.end(views)
 
-    def test_what_is_not_measured_yet_is_no_zero(self):
+    def test_unmeasured_values_are_not_shown_as_zero(self):
         run = Terminal(self, SMALL, "run", BRAKE, "--reports", FOLDER)
         row = []
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hostile publisher: its name in the run directory leads to a socket that answers a subscriber with anything. What
-// holds: the subscriber lives, its samples can be read, and set-up ends.
+// A hostile publisher: its name in the run directory leads to a socket that answers a subscriber with anything. These
+// hold: the subscriber lives, its samples can be read, and set-up ends.
 #include <sys/socket.h>
 
 #include <thread>

@@ -94,7 +94,7 @@ class Scene {
       core_->abandon(slot);
     }
   }
-  /// As the helper thread does: cuts off who lies, collects what has gone, adds up the statistics.
+  /// As the helper thread does: cuts off liars, collects what has gone, adds up the statistics.
   void attend() {
     const auto attention = core_->take_attention();
     for (const Attached* liar : attention.liars) {

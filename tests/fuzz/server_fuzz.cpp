@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers who connect to a publishing process and say anything, on several connections, with any descriptors, while
+// Strangers that connect to a publishing process and say anything, on several connections, with any descriptors, while
 // it publishes. Must hold: the process lives, its answers are the handshake's, and nothing of a stranger is left when
 // it has hung up.
 #include <nlohmann/json.hpp>
@@ -80,7 +80,7 @@ void run(std::string_view input) {
   for (auto& peer : peers) peer.reset();
   for (int i = 0; i < 4; ++i) victim.turn();  // from what may have been on its way: accepted, then gone
   require(victim.plain.subscribers() == 0 && victim.reliable.subscribers() == 0,
-          "a stranger who hung up is still there");
+          "a stranger that hung up is still there");
 }
 
 std::vector<std::string> seeds() {

@@ -23,7 +23,7 @@
 #include "tests/support/frames.hpp"
 #include "tests/support/raw_peer.hpp"
 
-/// Both sides of the handshake made by hand, by whoever the test wants them to be.
+/// Both sides of the handshake made by hand, with any identity that the test needs.
 namespace cardan::test {
 
 inline constexpr Topic<Small> kOpen{"/open", {.depth = 4, .access = Access::Everyone}};

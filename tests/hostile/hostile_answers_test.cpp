@@ -50,7 +50,7 @@ CARDAN_ROLE(publishes_open) {
   return 0;
 }
 
-/// Announces a topic and refuses whoever comes, in the words of args[1].
+/// Announces a topic and refuses every subscriber, in the words of args[1].
 CARDAN_ROLE(refuses_all) {
   FalseProcess me;
   me.announce(args[0]);
@@ -147,7 +147,7 @@ TEST_F(HostileAnswers, NamesArriveWithoutWhatATerminalWouldObey) {
   EXPECT_EQ(report.publishers[0].subscribers[0].name, "a?31m?b?c");
 }
 
-TEST_F(HostileAnswers, WhoHasTheNameIsNamedInPrintableText) {
+TEST_F(HostileAnswers, TheHolderOfTheNameIsReportedInPrintableText) {
   Child other("has_a_name_that_a_terminal_obeys", {}, as_stranger());
   other.expect("ready");
   try {
@@ -162,7 +162,7 @@ TEST_F(HostileAnswers, WhoHasTheNameIsNamedInPrintableText) {
   EXPECT_EQ(other.end(), 0);
 }
 
-TEST_F(HostileAnswers, WhatCallbacksThrowEndsNobody) {
+TEST_F(HostileAnswers, ExceptionsOfCallbacksEndNobody) {
   std::atomic<int> lines{0};
   cardan::set_log([&](auto, const auto&) {
     ++lines;
@@ -182,7 +182,7 @@ TEST_F(HostileAnswers, WhatCallbacksThrowEndsNobody) {
   EXPECT_EQ(another.end(), 0);
 }
 
-TEST_F(HostileAnswers, WhatAStrangerRefusesIsAnEvent) {
+TEST_F(HostileAnswers, ARefusalByAStrangerIsAnEvent) {
   SKIP_UNLESS_ROOT();
   for (const char* code : {"type", "access", "limit", "memory"}) {
     Child liar("refuses_all", {"/open", code}, as_stranger());
@@ -197,7 +197,7 @@ TEST_F(HostileAnswers, WhatAStrangerRefusesIsAnEvent) {
   }
 }
 
-TEST_F(HostileAnswers, WhatOurOwnUsersPublisherRefusesIsAnError) {
+TEST_F(HostileAnswers, ARefusalByOurOwnUsersPublisherIsAnError) {
   Child other("refuses_all", {"/open", "type"});
   other.expect("ready");
   EXPECT_THROW(cardan::Subscriber<Small>{kOpen}, cardan::Error);

@@ -142,7 +142,7 @@ CARDAN_ROLE(greedy) {
   return 0;
 }
 
-/// Many threads that allocate what is there already: who asks about the memory waits for all of them.
+/// Many threads that allocate what is there already: a check of the memory waits for all of them.
 CARDAN_ROLE(allocates_without_end) {
   constexpr std::size_t kBytes = 128 * kMiB;
   const Fd area(::memfd_create("busy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -311,7 +311,7 @@ TEST_F(HostileArea, AnObserverCopiesNoLargerMessagesOfAnotherUserThanItWants) {
   EXPECT_EQ(honest.end(), 0);
 }
 
-TEST_F(HostileArea, AnotherUsersPayloadsAreNoLargerThanTheReadersContract) {
+TEST_F(HostileArea, AnotherUsersPayloadsDoNotExceedTheReadersContract) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kModest};
   Child attacker = stranger("greedy");
@@ -328,7 +328,7 @@ TEST_F(HostileArea, AnotherUsersPayloadsAreNoLargerThanTheReadersContract) {
   EXPECT_EQ(attacker.end(), 0);
 }
 
-TEST_F(HostileArea, AnOwnerWhoAllocatesWithoutEndDoesNotHoldTheHelperThread) {
+TEST_F(HostileArea, AnOwnerThatAllocatesWithoutEndDoesNotHoldTheHelperThread) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kGreedy};
   Child attacker = stranger("allocates_without_end", {}, 7);
@@ -364,7 +364,7 @@ TEST_F(HostileArea, AStrangerWhoseMemoryCannotBeLookedAtDelaysNobodyForLong) {
   attacker.kill();
 }
 
-TEST_F(HostileArea, WhoseMemoryCouldNotBeLookedAtIsAskedAgain) {
+TEST_F(HostileArea, AnOwnerWhoseMemoryCouldNotBeCheckedIsAskedAgain) {
   SKIP_UNLESS_ROOT();
   auto& times = detail::AnswerTimes::of_process();
   constexpr unsigned kWhose = kStranger + 40;
@@ -404,7 +404,7 @@ TEST_F(HostileArea, OneTakeChecksOneLargeDamagedFrameAndAStreamOfThemIsCutOff) {
   EXPECT_EQ(attacker.end(), 0);
 }
 
-TEST_F(HostileArea, ManyDamagedFramesWithGoodOnesBetweenAreNoReason) {
+TEST_F(HostileArea, ManyDamagedFramesWithGoodOnesBetweenAreTolerated) {
   Child attacker = stranger("damaged_frames", {"1"});
   attacker.expect("attacking");
   cardan::Subscriber in{kDamaged};
@@ -465,7 +465,7 @@ TEST_F(HostileArea, AStampOfTheFutureIsNeitherTheNewestForEverNorYoung) {
   EXPECT_GT(good, 50) << "copies of the newest";
   for (int i = 0; i < 200; ++i)
     if (const auto sample = in.wait(100ms)) {
-      EXPECT_EQ(cardan::test::writer_of(sample->key), kHonest) << "older than its lifespan, or who knows";
+      EXPECT_EQ(cardan::test::writer_of(sample->key), kHonest) << "older than its lifespan, or anything else";
     }
   EXPECT_GT(in.bad(), 0U);
   attacker.close_input();

@@ -177,7 +177,7 @@ CARDAN_ROLE(publishes_without_descriptors) {
   return 0;
 }
 
-/// Attaches whoever comes, and says args[0] of the attached stream afterwards; then it is gone.
+/// Attaches every subscriber, and says args[0] of the attached stream afterwards; then it is gone.
 CARDAN_ROLE(attaches_and_takes_back) {
   FalseProcess me;
   const cardan::detail::PublisherCore core("/open", cardan::detail::message_type_of<Small>(), kOpen.options, {});
@@ -275,7 +275,7 @@ TEST_F(HostileConnection, AStreamThatIsTakenBackEnds) {
   }
 }
 
-TEST_F(HostileConnection, WhoHangsUpKeepsTheSocketOpenUntilItsSamplesAreGone) {
+TEST_F(HostileConnection, APublisherThatHangsUpKeepsTheSocketOpenUntilItsSamplesAreGone) {
   (void)cardan::detail::Process::of({});  // makes the domain's folder
   FalseProcess process;
   process.announce("/open");

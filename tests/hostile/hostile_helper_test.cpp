@@ -51,7 +51,7 @@ CARDAN_ROLE(logs_into_a_full_pipe) {
   const std::string filling(4096, '.');
   while (::write(pipes[1], filling.data(), filling.size()) > 0) {
   }
-  ::fcntl(pipes[1], F_SETFL, 0);  // as an application has it: who writes now waits
+  ::fcntl(pipes[1], F_SETFL, 0);  // as in an application: a write waits now
   ::dup2(pipes[1], STDERR_FILENO);
   cardan::stop_on_signals();
   cardan::Publisher<Small> out{kOpen};

@@ -23,9 +23,9 @@ constexpr cardan::Topic<Big> kQueue{"/ping",
 
 }  // namespace
 
-/// Holds as many samples as it announced, all the time, and moves from slot to slot as fast as it can: whoever adds up
-/// its hold words one after the other sees more than there ever were at once. It looks at the oldest sample again
-/// before it lets it go.
+/// Holds as many samples as it announced, all the time, and moves from slot to slot as fast as it can: a publisher that
+/// adds up its hold words one after the other sees more than there ever were at once. It looks at the oldest sample
+/// again before it lets it go.
 CARDAN_ROLE(mover) {
   cardan::Subscriber<Big> in{kQueue, {.holds = kHeld}};
   std::atomic<std::uint64_t> torn{0}, taken{0};

@@ -218,7 +218,7 @@ CARDAN_ROLE(babbles) {  // answers that are not answers
   return 0;
 }
 
-CARDAN_ROLE(thief_of_sleepers) {  // moves whoever sleeps on its bells to a word that nobody will ever ring
+CARDAN_ROLE(thief_of_sleepers) {  // moves sleepers on its bells to a word that nobody will ever ring
   FalseVictim me;
   me.announce();
   const cardan::detail::Area elsewhere("elsewhere", 4096);

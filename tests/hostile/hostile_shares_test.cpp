@@ -140,7 +140,7 @@ CARDAN_ROLE(asks_without_pause) {  // on this many connections
   return 0;
 }
 
-CARDAN_ROLE(talks_without_pause) {  // to whoever attaches
+CARDAN_ROLE(talks_without_pause) {  // to every subscriber that attaches
   FalseProcess me;
   me.announce("/open");
   cardan::test::say("ready");
@@ -257,7 +257,7 @@ TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
   EXPECT_EQ(publisher.end(), 0);
 }
 
-TEST_F(HostileShares, WhomNothingIsForIsSentAwayAtOnce) {
+TEST_F(HostileShares, AUserWithoutAccessIsSentAwayAtOnce) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"own"});
   publisher.expect("ready");
@@ -280,12 +280,12 @@ TEST_F(HostileShares, UnreadAnswersCostAFewDescriptors) {
   const cardan::Subscriber<Small> in{kOpen};
   EXPECT_EQ(in.publishers(), 1U);
   reads_none.expect("cut");  // after the server's patience of 5 s
-  EXPECT_LE(descriptors_of(publisher.pid()), before + 6) << "of our reader, and none of who was cut off";
+  EXPECT_LE(descriptors_of(publisher.pid()), before + 6) << "of our reader, and none of the one that was cut off";
   EXPECT_EQ(reads_none.end(), 0);
   EXPECT_EQ(publisher.end(), 0);
 }
 
-TEST_F(HostileShares, WhoFindsNoShareForASecondTopicKeepsTheFirst) {
+TEST_F(HostileShares, AUserWithoutAShareForASecondTopicKeepsTheFirst) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open", "256"});
   publisher.expect("ready");
@@ -412,7 +412,7 @@ TEST_F(HostileShares, ThousandsOfNamesNeitherStallNorUseUpDescriptors) {
   EXPECT_EQ(names.end(), 0);
 }
 
-TEST_F(HostileShares, WhoWasRefusedForWantOfRoomAsksAgain) {
+TEST_F(HostileShares, ASubscriberRefusedForWantOfRoomAsksAgain) {
   (void)cardan::detail::Process::of({});
   FalseProcess full;
   cardan::Subscriber in{kOpen};

@@ -32,7 +32,7 @@ class HostileSilence : public OwnRunDirectory {
   HostileSilence() { ::chmod(run_directory().c_str(), 01777); }
 };
 
-TEST_F(HostileSilence, WhatAnotherUserPublishesIsNoSignOfLife) {
+TEST_F(HostileSilence, PublicationsOfAnotherUserAreNotASignOfLife) {
   SKIP_UNLESS_ROOT();
   Publisher ours{kWatched};
   launcher::SilenceWatch watch({kWatched.name}, {}, 10ms);

@@ -334,7 +334,7 @@ INSTANTIATE_TEST_SUITE_P(All, HostileSubscriber,
 
 class HostileAreas : public HostileSubscriber {};
 
-TEST_F(HostileAreas, WhatIsNoSealedAreaIsRefused) {
+TEST_F(HostileAreas, InvalidAreasAreRefused) {
   const cardan::Publisher<Big> out{kPing};
   Child attacker = stranger("odd_areas");
   int refused = 0;

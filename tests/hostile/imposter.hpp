@@ -72,7 +72,7 @@ class Imposter {
     bytes_ = bytes;
   }
 
-  /// Serves whoever knocks for `length`; `spoil_answer` may change the text of the answer to an attach.
+  /// Serves everyone that connects, for `length`; `spoil_answer` may change the text of the answer to an attach.
   template <class F>
   void serve(std::chrono::microseconds length, F spoil_answer) {
     const auto until = std::chrono::steady_clock::now() + length;

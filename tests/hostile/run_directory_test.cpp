@@ -61,7 +61,7 @@ void make_old(const std::string& path) {
   ::utimensat(AT_FDCWD, path.c_str(), both, AT_SYMLINK_NOFOLLOW);
 }
 
-/// A socket's name in the folder; whoever made it does not listen any more.
+/// A socket's name in the folder; its maker does not listen any more.
 Fd bound(const std::string& path) {
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -148,7 +148,7 @@ TEST_F(RunDirectoryAttacks, OnlyNamesOfCardansMakingAreRemoved) {
   EXPECT_TRUE(fs::exists(folder + "/p.3333333333333333~")) << "its process may be about to listen";
 }
 
-TEST_F(RunDirectoryAttacks, WhatOthersCanWriteHasToBeSticky) {
+TEST_F(RunDirectoryAttacks, AFolderThatOthersCanWriteHasToBeSticky) {
   const std::string root = cardan::test::run_directory();
   const std::string domain = domain_folder();
   fs::create_directories(domain);
@@ -415,7 +415,7 @@ TEST_F(RunDirectoryAttacks, NobodyCanForeseeTheNameUnderWhichASocketBegins) {
   EXPECT_TRUE(fs::exists(folder + "/p.0123456789abcdef~"));
   struct stat st{};
   ASSERT_EQ(::stat((folder + "/p.0123456789abcdef").c_str(), &st), 0);
-  EXPECT_EQ(st.st_mode & 0777, 0666U) << "who gets in is decided in the handshake";
+  EXPECT_EQ(st.st_mode & 0777, 0666U) << "the handshake decides about access";
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ mkdir -p "$WORK/pkg_config"
 eval "flags=($(pkg-config --cflags --libs cardan))"
 "$CXX" "$SOURCE/tests/install/consumer/consumer.cpp" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$WORK/pkg_config/consumer"
 run_consumer "$WORK/pkg_config/consumer"
-# The README's four lines a side compile as they stand, with what they take for granted: a camera and a detector.
+# The README's four lines a side compile unchanged, together with the parts that they assume: a camera and a detector.
 if [[ -e /usr/include/opencv4/opencv2/videoio.hpp ]]; then
   awk '/^```cpp$/ {inside = 1; next} /^```$/ {inside = 0} inside' "$SOURCE/README.md" >"$WORK/pkg_config/lines"
   grep -q wait "$WORK/pkg_config/lines" || fail "the README has no four lines"

@@ -11,7 +11,7 @@
 
 #include "src/messages/standard_messages.hpp"
 
-// One message of every type, no two of its numbers alike, for whoever checks their wire form.
+// One message of every type, no two of its numbers alike, for checks of their wire form.
 
 namespace samples {
 

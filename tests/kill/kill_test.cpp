@@ -200,7 +200,7 @@ TEST_F(Kills, AnyoneAtAnyMoment) {
     victim.process.kill();
     victim = start(victim.publishes, victim.place);
     if (k % 20 == 19) {
-      ASSERT_TRUE(everyone_goes_on()) << "somebody stands still after " << k + 1 << " kills";
+      ASSERT_TRUE(everyone_goes_on()) << "somebody is stuck after " << k + 1 << " kills";
     }
   }
   // depth, loan, spare, and the announcements of those there and of those just killed and not yet detached.

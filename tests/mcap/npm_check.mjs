@@ -55,7 +55,7 @@ async function readsOurs(folder, decompressHandlers) {
   }
 }
 
-// What `cardan record` writes while it runs: large samples between seams, small ones in chunks.
+// The file of `cardan record` while it runs: large samples between seams, small ones in chunks.
 async function readsRecorded(folder, decompressHandlers) {
   const env = { ...process.env, CARDAN_RUN_DIR: join(folder, "run") };
   mkdirSync(env.CARDAN_RUN_DIR);

@@ -114,7 +114,7 @@ class Ours(unittest.TestCase):
         cut = json.loads(bag("cat", self.pack("zstd"), "--json", "--list", "2", "--count", "1", "--topic", "*Image"))
         self.assertEqual(len(cut["message"]["data"]["first"]), 2)
 
-    def test_what_we_cut_and_recover_they_read(self):
+    def test_they_read_our_cut_and_recovered_files(self):
         whole = self.pack("lz4")
         out = pathlib.Path(self.folder.name) / "out.mcap"
         bag("cut", whole, "--topic", "/sensor_msgs*", "--start", "0.02", "--end", "0.05", "-o", out, "--force")

@@ -314,7 +314,7 @@ proctype Monitor() {
         assert(!(asleep[0] || asleep[1]) || latest == cursor[0]); /* I10: no missed wake-up */
         assert(!asleep[2] || latest == cursor[1]);
         assert(!(asleep[0] || asleep[1]) || !event);              /* I13: nor a missed event */
-        assert(waiting[0] == asleep[0] + asleep[1]);              /* I14: who does not wait costs no ring */
+        assert(waiting[0] == asleep[0] + asleep[1]);              /* I14: a thread that does not wait costs no ring */
         assert(sub_dead || waiting[1] == asleep[2])
     }
 }

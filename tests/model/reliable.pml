@@ -6,9 +6,9 @@
  * can be taken while its number is in the ring and it is among the last DEPTH, as if reclaim ran at once. One step = one access.
  * A wait that finds the cursor unchanged changes nothing, so it is modelled as waiting for the change.
  *
- * Shape (-D): DEPTH, NPUB, THREADS, STOP (subscriber 1 may stop for ever at any step: SIGSTOP, or a user who never takes),
- * KILL_SUB (subscriber 1 dies at any step), ATTACH (subscriber 1 comes at any time), LATE_TIMEOUT (the
- * time-out fires only when nothing else can move, else at any time). Everything else in capitals is a mutant (run_models.sh).
+ * Shape (-D): DEPTH, NPUB, THREADS, STOP (subscriber 1 may stop for ever at any step: SIGSTOP, or a user that never
+ * takes), KILL_SUB (subscriber 1 dies at any step), ATTACH (subscriber 1 comes at any time), LATE_TIMEOUT (the time-out
+ * fires only when nothing else can move, else at any time). Everything else in capitals is a mutant (run_models.sh).
  */
 #ifndef DEPTH
 #define DEPTH 1
@@ -69,7 +69,7 @@ inline await(k) {
 #ifdef LATE_TIMEOUT
     :: atomic { timeout && OWED(k) ->
         assert(!(k == 1 && sub_dead)); /* I18: nobody waits for the dead until the time-out */
-        assert(k == 1 && stopped);     /* I16: only who does not take is demoted, */
+        assert(k == 1 && stopped);     /* I16: only one that does not take is demoted, */
         assert(!timed_out[k]);         /* I17: and a reader that does not continue costs one time-out, not one a publication */
 #else
     :: atomic { OWED(k) ->

@@ -282,7 +282,7 @@ walk:   /* from the oldest that may still be there to the newest, which is in ha
             if
             :: seq[s] == next /* R3 */
             :: else ->
-                assert(latest != e); /* I8: who must try again was overtaken by a publication */
+                assert(latest != e); /* I8: a subscriber that must try again was overtaken by a publication */
                 goto undo
             fi
         }

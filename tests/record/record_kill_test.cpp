@@ -30,7 +30,7 @@ using cardan::test::Small;
 
 constexpr std::size_t kWords = 20'000;  // 160,000 bytes: no multiple of a block
 // Reliable: however late the recorder gets to run on a busy computer, nothing may be missing. The counts of its losses
-// would die with it. (What is as old as the depth when it attaches is lapped by the next publish otherwise.)
+// would die with it. (Otherwise the next publish overwrites a sample that is as old as the depth when it attaches.)
 const cardan::Topic<Small> kSmall{"/record/small", {.depth = 1024, .reliable = true, .reliable_timeout = 30s}};
 const cardan::Topic<Big> kBig{"/record/big",
                               {.max_bytes = kWords * 8, .depth = 256, .reliable = true, .reliable_timeout = 30s}};
@@ -115,7 +115,7 @@ class RecordKill : public cardan::test::OwnRunDirectory {
   std::string folder_;
 };
 
-TEST_F(RecordKill, WhateverTheMomentWhatIsInTheFileIsWholeAndCanBeFinished) {
+TEST_F(RecordKill, AtAnyMomentTheContentOfTheFileIsWholeAndCanBeFinished) {
   const int rounds = cardan::test::deep() ? 1000 : 24;
   std::mt19937 random(static_cast<std::uint32_t>(::getpid()));
   Patient<Small> small{kSmall};

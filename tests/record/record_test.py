@@ -182,7 +182,7 @@ class Record(unittest.TestCase):
         self.assert_gapless(self.messages(self.file, "/camera/front"), 20)
         self.assert_gapless(self.messages(self.file, "/imu"), 20)
 
-    def test_damage_is_named(self):
+    def test_damage_is_reported(self):
         self.record()
         whole = {topic: self.messages(self.file, topic) for topic in ("/camera/front", "/imu")}
         self.run_cardan("bag", "recover", self.file, "-o", self.path / "nothing_lost.mcap")

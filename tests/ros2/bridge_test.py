@@ -48,7 +48,7 @@ class Bridge(Ros2Case):
                   "topic /text std_msgs/msg/String", "publisher /camera cardan_bridge sensor_msgs/msg/Image"}
         self.until(lambda: wanted <= set(self.lines(peer)), f"the graph has {sorted(wanted)}")
 
-    def test_what_a_node_says_comes_in(self):
+    def test_messages_of_a_node_come_in(self):
         bridge = self.bridge("--in", "/from_ros")
         watcher = self.endpoints("watch", "text", "/from_ros")
         self.start(PEER, "talk", "/from_ros")

@@ -55,14 +55,14 @@ class Tools(ToolCase):
         rates = self.until(lambda: (r := re.findall(r"average rate: ([0-9.]+)", hz.path.read_text())) and len(r) >= 5 and r, "rates")
         self.assertTrue(0 < float(rates[-1]) < 40, rates)  # 30 Hz; a busy computer loses some
 
-    def test_what_it_publishes_comes_in(self):
+    def test_its_messages_come_in(self):
         self.bridge("--in", "/said")
         watcher = self.endpoints("watch", "text", "/said")
         self.start("ros2", "topic", "pub", "-r", "10", "/said", "std_msgs/msg/String", "{data: from the tool}")
         self.until(lambda: len(self.objects(watcher)) >= 5, "it arrives")
         self.assertEqual(self.objects(watcher)[0]["text"], "from the tool")
 
-    def test_what_is_latched_and_the_log_reach_a_late_tool(self):
+    def test_latched_messages_and_the_log_reach_a_late_tool(self):
         process = self.endpoints("transforms", "left")
         self.until(lambda: "ready" in self.lines(process), "it was published")
         self.components()

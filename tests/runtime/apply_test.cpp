@@ -46,7 +46,7 @@ const ProcessStatus& status(const OrderAnswer& answer, const std::string& name) 
   throw std::out_of_range(name);
 }
 
-TEST_F(ApplyPlan, EndsStartsAndRestartsWhatDiffersAndNothingElse) {
+TEST_F(ApplyPlan, EndsStartsAndRestartsOnlyWhatDiffers) {
   Launch run(file_of({fake("gone", "steady"), fake("same", "steady"), fake("changed", "steady")}), folder_);
   run.options.duration = 120s;
   std::future<OrderAnswer> applied;
@@ -98,7 +98,7 @@ TEST_F(ApplyPlan, AllProcessesMayBeOthers) {
   EXPECT_TRUE(run.said("ends a") && run.said("ends b") && run.said("ends c")) << run.all();
 }
 
-TEST_F(ApplyPlan, WhatCrashesAfterwardsComesBackByTheNewPlan) {
+TEST_F(ApplyPlan, AProcessThatCrashesAfterwardsComesBackByTheNewPlan) {
   Launch run(file_of({fake("a", "steady"), fake("b", "steady")}), folder_);
   run.options.duration = 120s;
   std::future<OrderAnswer> applied;
@@ -242,7 +242,7 @@ TEST_F(ApplyPlan, AProcessThatDoesNotStartCanBeStoppedByHand) {
   EXPECT_TRUE(has(done.error->what(), "slow had not started when an operator ended it")) << done.error->what();
 }
 
-TEST_F(ApplyPlan, WhatCrashesMeanwhileStartsWithTheNewPlan) {
+TEST_F(ApplyPlan, AProcessThatCrashesMeanwhileStartsWithTheNewPlan) {
   Launch run(file_of({fake("held", "stubborn"), fake("b", "crashes once")}), folder_);
   run.options.duration = 120s;
   run.options.grace = 2s;  // held takes that long to end, and b crashes meanwhile
@@ -264,7 +264,7 @@ TEST_F(ApplyPlan, WhatCrashesMeanwhileStartsWithTheNewPlan) {
   EXPECT_GT(again, holds) << run.all();
 }
 
-TEST_F(ApplyPlan, WhatIsStartingGetsNewParametersByANewStart) {
+TEST_F(ApplyPlan, AStartingProcessGetsNewParametersByANewStart) {
   const auto with = [&](config::Process process, std::int64_t value) {
     process.components = {{.name = "camera", .parameters = {{"rate", config::Value(value)}}}};
     return process;
@@ -323,7 +323,7 @@ TEST_F(ApplyPlan, TheRulesOfTheStatesAreTheNewPlans) {
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Running, State::SafeStop, State::Stopped})) << run.all();
 }
 
-TEST_F(ApplyPlan, WhatCannotBeDoneNowLeavesAllAsItIs) {
+TEST_F(ApplyPlan, AnImpossiblePlanLeavesAllAsItIs) {
   Launch run(file_of({fake("a", "steady"), fake("b", "stubborn")}), folder_);
   run.options.duration = 120s;
   run.options.grace = 300ms;

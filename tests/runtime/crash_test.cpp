@@ -116,7 +116,7 @@ TEST_F(Crash, ACallbackMayHaveAWatchdogOfItsOwn) {
   EXPECT_TRUE(has(report, "its watchdog allows 20.0 ms")) << report;
 }
 
-TEST_F(Crash, ContinueGoesOnAndCounts) {
+TEST_F(Crash, ContinueKeepsItRunningAndCounts) {
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant", R"("on_exception": "continue")"))));
   Subscriber said{kSaid};
   for (const Order what : {Order::Answer, Order::Throw, Order::Throw, Order::Answer}) order(what);
@@ -143,7 +143,7 @@ TEST_F(Crash, CrashEndsTheProcess) {
   EXPECT_TRUE(has(report, "reason: callback '/orders' of component 'serve' threw: the servant is tired")) << report;
 }
 
-TEST_F(Crash, RestartMakesItAnewWhileTheOthersGoOn) {
+TEST_F(Crash, RestartMakesItAgainWhileTheOthersContinue) {
   // All in one group: the ticker's ticks must wait for the counter, not get lost.
   Child child =
       host(file(fmt::format(R"("tick": {}, "count": {}, "serve": {})", component("Ticker"), component("Counter"),

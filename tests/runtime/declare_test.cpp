@@ -164,7 +164,7 @@ TEST(Declare, EachComponentAnswersForItself) {
   EXPECT_NE(causes[at + "library/library"].find("libcardan-not-there.so"), std::string::npos);
 }
 
-TEST(Declare, WhatItDeclaresArrivesWhole) {
+TEST(Declare, ItsDeclarationsArriveWhole) {
   const Asked asked = ask_components(file(), asking());
   for (const auto& e : asked.declarations.endpoints) {
     EXPECT_EQ(e.type_name, "test_msgs/msg/Beat");
@@ -210,7 +210,7 @@ TEST(Declare, OneThatHangsIsCutOff) {
             "component 'hangs' does not come back from on_start within 0.3 s: what it declares is not known");
 }
 
-TEST(Declare, OneThatTakesItsTimeIsNoReasonNotToStart) {
+TEST(Declare, ASlowOneDoesNotPreventTheStart) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("hangs", "asked::Hangs")};
   DeclareOptions options = asking();
@@ -232,7 +232,7 @@ TEST(Declare, OneThatWritesWithoutEndIsCutOff) {
   EXPECT_NE(asked.problems[0].cause.find("does not come back"), std::string::npos) << asked.problems[0].cause;
 }
 
-TEST(Declare, WhatTheFileCheckKnowsBetterIsSaidOnce) {
+TEST(Declare, AnErrorThatTheFileCheckKnowsBetterIsReportedOnce) {
   const auto problems = check_with_components(file(), {}, {.cpus = 4}, asking());
   int about_refused = 0;
   for (const auto& p : problems)
@@ -252,7 +252,7 @@ TEST(Declare, ATypeWithoutCodecBetweenProcessesIsAnError) {
   EXPECT_NE(problems[0].remedy.find("cardan::codec<asked::Plain>"), std::string::npos) << problems[0].remedy;
 }
 
-TEST(Declare, WhatIsWrongInTheTextDoesNotHideTheRest) {
+TEST(Declare, ErrorsInTheTextDoNotHideTheRest) {
   const config::Configuration c = file();
   const auto with_error_at = [&](const std::string& pointer) {
     return askable(c, {config::problem_at(c, pointer, config::Severity::Error, "", "")});

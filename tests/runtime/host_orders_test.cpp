@@ -160,7 +160,7 @@ TEST_F(HostOrders, AComponentIsRestartedByHand) {
   EXPECT_EQ(servant(client).name, "serve");
 }
 
-TEST_F(HostOrders, WhatAComponentSaysHasALevel) {
+TEST_F(HostOrders, MessagesOfAComponentHaveALevel) {
   if (!kHasCommand) GTEST_SKIP() << "this build has no command";
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
   Subscriber said{kSaid};

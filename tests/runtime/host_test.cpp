@@ -34,7 +34,7 @@ TEST_F(Host, StopsInReverseOrderWithSigtermAndWithCtrlC) {
   }
 }
 
-TEST_F(Host, WhatDoesNotStartSaysWhyAndWhatToDo) {
+TEST_F(Host, AFailedStartSaysWhyAndWhatToDo) {
   const auto outcome = [&](const std::string& components, const char* process = "p") {
     return run({"host", file(components), "--process", process});
   };
@@ -62,7 +62,7 @@ TEST_F(Host, WhatDoesNotStartSaysWhyAndWhatToDo) {
   EXPECT_EQ(run({"host", "/nowhere.json", "--process", "p"}).code, 2);
 }
 
-TEST_F(Host, LibrariesAreFoundBesideTheFile) {
+TEST_F(Host, LibrariesAreFoundNextToTheFile) {
   const std::string folder = run_directory() + "/beside";
   std::filesystem::create_directories(folder);
   std::filesystem::remove(folder + "/libbeside.so");
@@ -231,7 +231,7 @@ TEST_F(Host, LongAnswersTravelInParts) {
   EXPECT_EQ(all.components.back().parameters.size(), 4U);
 }
 
-TEST_F(Host, WhoDoesNotAnswerIsNamed) {
+TEST_F(Host, AComponentThatDoesNotAnswerIsReported) {
   Child awake = host(file(fmt::format(R"("one": {})", component("Servant"))));
   Child asleep = host(file(fmt::format(R"("two": {})", component("Servant"))));
   ControlClient client({.timeout = 300ms});

@@ -35,7 +35,7 @@ class Counted : public cardan::Component {
     previous_ = tally().writer[stream].exchange(life_);
   }
   /// Whether a reader of the stream has so much to do that one frame more must wait. The queue is one for all lives
-  /// that write into it, so who comes next waits until what the last one left has been read.
+  /// that write into it, so the next one waits until the rest of the last one has been read.
   bool must_wait(Stream stream) {
     for (std::size_t reader = 0; reader < kReaders; ++reader) {
       if (!reads(reader, stream)) continue;

@@ -186,7 +186,7 @@ class ProcessKills : public OwnRunDirectory {
       for (const auto& line : lines_) std::printf("  %s\n", line.c_str());
   }
 
-  /// All run, everybody gets what the others publish now, and nobody who stayed has lost the last words of who died.
+  /// All run, everybody gets what the others publish now, and no survivor has lost the last messages of the dead.
   void everybody_goes_on() {
     ASSERT_TRUE(patiently([&] { return over_ || targets_.all_run(); })) << "not all came back" << progress();
     ASSERT_FALSE(over_) << "the supervisor has ended by itself";

@@ -179,7 +179,7 @@ TEST_F(Launcher, AProgramThatIsNotThere) {
   EXPECT_TRUE(run.said("could not be started: cannot run /nowhere/cardan: No such file or directory")) << run.all();
 }
 
-TEST_F(Launcher, WhoIgnoresSigtermIsKilledAfterTheGracePeriod) {
+TEST_F(Launcher, AProcessThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
   Launch run(file_of({fake("stubborn", "stubborn"), fake("good", "steady")}), folder_);
   run.stop_in = State::Running;
   run.options.grace = 300ms;
@@ -252,7 +252,7 @@ TEST_F(Launcher, AMemoryLimitIsKept) {
   EXPECT_TRUE(run.said("1024 MiB of private memory")) << run.all();
 }
 
-TEST_F(Launcher, WhatAProcessLeavesBehindEndsWithIt) {
+TEST_F(Launcher, ChildrenOfAProcessEndWithIt) {
   Launch run(file_of({fake("p", "leaves a child")}), folder_);
   EXPECT_EQ(run.run(), 0) << run.all();
   pid_t child = 0;

@@ -25,7 +25,7 @@ using config::State;
 
 class Operator : public LauncherTest {};
 
-TEST_F(Operator, StopsAProcessAndStartsItAgainWhileTheOthersGoOn) {
+TEST_F(Operator, StopsAProcessAndStartsItAgainWhileTheOthersContinue) {
   Launch run(file_of({fake("a", "steady"), fake("b", "steady")}), folder_);
   run.options.duration = 60s;
   std::future<OrderAnswer> stopped;
@@ -74,7 +74,7 @@ TEST_F(Operator, BringsBackAProcessThatWasGivenUp) {
       << run.all();
 }
 
-TEST_F(Operator, StoppingAProcessMakesNoSystemWhole) {
+TEST_F(Operator, StoppingAProcessDoesNotMakeTheSystemWhole) {
   config::Process bad = fake("bad", "fails");
   bad.restart.limit = 0;
   Launch run(file_of({fake("a", "steady"), bad}), folder_);
@@ -92,7 +92,7 @@ TEST_F(Operator, StoppingAProcessMakesNoSystemWhole) {
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Degraded, State::Stopped})) << run.all();
 }
 
-TEST_F(Operator, StoppingWhatHangsInItsStartMakesNoSystemRun) {
+TEST_F(Operator, StoppingAProcessThatHangsInItsStartDoesNotMakeTheSystemRun) {
   Launch run(file_of({fake("a", "steady"), fake("b", "hangs in start")}), folder_);
   run.options.duration = 60s;
   run.options.slow_start = 20ms;
@@ -109,7 +109,7 @@ TEST_F(Operator, StoppingWhatHangsInItsStartMakesNoSystemRun) {
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Stopped})) << run.all();
 }
 
-TEST_F(Operator, KillsAfterTheGracePeriodWhatDoesNotEnd) {
+TEST_F(Operator, KillsAProcessThatDoesNotEndInTheGracePeriod) {
   Launch run(file_of({fake("a", "steady"), fake("b", "stubborn")}), folder_);
   run.options.grace = 50ms;
   run.options.duration = 60s;
@@ -125,7 +125,7 @@ TEST_F(Operator, KillsAfterTheGracePeriodWhatDoesNotEnd) {
             "was restarted by an operator, did not end by itself, and was killed");
 }
 
-TEST_F(Operator, WhoGaveAnOrderHearsThatTheProcessHadToBeKilled) {
+TEST_F(Operator, TheSenderOfAnOrderHearsThatTheProcessHadToBeKilled) {
   Launch run(file_of({fake("a", "steady"), fake("b", "stubborn")}), folder_);
   run.options.grace = 3s;  // in which a busy computer ends what ends by itself
   run.options.duration = 120s;
@@ -303,7 +303,7 @@ TEST_F(Operator, AnotherUserOrdersNothing) {
   EXPECT_EQ(stranger.expect("listeners"), "0") << "to what it orders";
   EXPECT_EQ(stranger.end(), 0);
   test::Child own("stranger");
-  EXPECT_EQ(own.expect("launchers"), "1") << "who may";
+  EXPECT_EQ(own.expect("launchers"), "1") << "a user with access";
   EXPECT_EQ(own.expect("listeners"), "1");
   EXPECT_EQ(own.end(), 0);
   EXPECT_EQ(remote.end(), 0);
@@ -335,7 +335,7 @@ TEST_F(Operator, APublisherOfAnswersThatDoesNotListenCostsTheTimeOutOnly) {
   host::ControlClient client({.timeout = 1s});
   host::DomainLaunchers all;
   ASSERT_TRUE(test::eventually([&] { return (all = client.launchers()).launchers.size() == 1; }, 30s))
-      << "who listens has answered";
+      << "the one that listens has answered";
   ASSERT_EQ(all.problems.size(), 1U);
   EXPECT_TRUE(has(all.problems[0], std::to_string(imposter.pid()))) << all.problems[0];
   EXPECT_EQ(remote.end(), 0);
@@ -364,7 +364,7 @@ TEST_F(Operator, AnotherUsersPublisherOfAnswersIsNotAsked) {
   EXPECT_EQ(remote.end(), 0);
 }
 
-TEST_F(Operator, AnswersThatAreNoneAreAnError) {
+TEST_F(Operator, InvalidAnswersAreAnError) {
   Remote remote(file_of({fake("a", "steady")}), folder_);
   host::ControlClient client({.timeout = 5s});
   const host::DomainLaunchers all = client.launchers();

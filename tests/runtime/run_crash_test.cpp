@@ -127,7 +127,7 @@ TEST_F(RunCrash, AnExitInACallbackIsACrash) {
   EXPECT_EQ(child.end(), 1) << end;
 }
 
-TEST_F(RunCrash, ACallbackThatHangsWithoutAWatchdogIsNamed) {
+TEST_F(RunCrash, ACallbackThatHangsWithoutAWatchdogIsReported) {
   Child child = launch(file(fmt::format(R"("serve": {})", component("Servant"))), {"--grace", "0.1"});
   order(Order::Hang);
   const std::string log = until(child, "has been running for");
@@ -201,7 +201,7 @@ TEST_F(RunCrash, ACrashOnPurposeIsAboutItsComponent) {
   EXPECT_TRUE(has(words, "signal: SIGSEGV")) << words;
 }
 
-TEST_F(RunCrash, WhatCheckRefusesIsRefusedInTheSameWords) {
+TEST_F(RunCrash, AFileThatCheckRefusesIsRefusedInTheSameWords) {
   for (const std::string& components :
        {fmt::format(R"("one": {}, "two": {})", component("Servant"), component("Refuser")),
         fmt::format(R"("one": {})", component("Servant", R"("parameters": {"threshold": 7.5})")),

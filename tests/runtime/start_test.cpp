@@ -28,7 +28,7 @@ TEST_F(Start, AProcessThatIsGivenUpLeavesTheSystemDegraded) {
   EXPECT_EQ(run.supervisor->processes()[0].phase, Phase::Stopped) << "the other one continued";
 }
 
-TEST_F(Start, WhoHangsInOnStartIsNamed) {
+TEST_F(Start, AComponentThatHangsInOnStartIsReported) {
   Launch run(file_of({fake("perception", "hangs in start"), fake("good", "steady")}), folder_);
   run.options.slow_start = 20ms;
   run.options.duration = 60s;
@@ -47,7 +47,7 @@ TEST_F(Start, WhoHangsInOnStartIsNamed) {
   EXPECT_EQ(run.states(), (std::vector{State::Starting, State::Stopped}));
 }
 
-TEST_F(Start, WhatCannotChangeIsNotTriedAgain) {
+TEST_F(Start, AFailureThatCannotChangeIsNotTriedAgain) {
   Launch run(file_of({fake("p", "is refused")}), folder_);
   EXPECT_EQ(run.run(), 1) << run.all();
   const ProcessStatus& status = run.supervisor->processes()[0];
@@ -62,7 +62,7 @@ TEST_F(Start, WhatCannotChangeIsNotTriedAgain) {
       << run.all();
 }
 
-TEST_F(Start, WhatIsRefusedOnceWhileItIsRestartedIsTriedAgain) {
+TEST_F(Start, ARefusalDuringARestartIsTriedAgain) {
   Launch run(file_of({fake("p", "is refused once later")}), folder_);
   run.options.duration = 60s;
   int times = 0;
@@ -75,7 +75,7 @@ TEST_F(Start, WhatIsRefusedOnceWhileItIsRestartedIsTriedAgain) {
   EXPECT_EQ(run.supervisor->processes()[0].restarts, 2U) << run.all();
 }
 
-TEST_F(Start, WhatMayChangeIsTriedAgainAndGivenUpWithItsReason) {
+TEST_F(Start, AFailureThatMayChangeIsTriedAgainAndGivenUpWithItsReason) {
   config::Process p = fake("p", "cannot start");
   p.restart.limit = 2;
   Launch run(file_of({p}), folder_);

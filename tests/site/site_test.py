@@ -124,7 +124,7 @@ class Site(unittest.TestCase):
                     self.assertIn(anchor, self.pages[path].anchors, f"{name}: {link}")
         self.assertGreater(count, 500)
 
-    def test_what_pages_load_is_in_the_site(self):
+    def test_files_that_pages_load_are_in_the_site(self):
         count = 0
         for name, page in self.pages.items():
             for load in page.loads:

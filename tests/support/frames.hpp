@@ -8,7 +8,7 @@
 #include "cardan/publisher.hpp"
 #include "cardan/subscriber.hpp"
 
-/// Frames in which every 8-byte word is known from who wrote the frame and its number.
+/// Frames in which every 8-byte word follows from the frame's writer and number.
 namespace cardan::test {
 
 struct Small {  // 128 bytes

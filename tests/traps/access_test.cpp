@@ -89,7 +89,7 @@ TEST_F(AccessRules, OwnerIsTheSameUserOnly) {
   EXPECT_NE(no.find("user 5002"), std::string::npos) << no;
   const std::string words = log();
   EXPECT_NE(words.find("/guarded"), std::string::npos) << words;
-  EXPECT_NE(words.find("user 5002"), std::string::npos) << "the publisher logs who asked: " << words;
+  EXPECT_NE(words.find("user 5002"), std::string::npos) << "the publisher logs the user that asked: " << words;
 }
 
 TEST_F(AccessRules, GroupIsThePublishersGroup) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loan, publish and take, and marking a cycle, allocate nothing, and when nobody sleeps they make no system call: the
-// kernel kills who does.
+// kernel kills a thread that does.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

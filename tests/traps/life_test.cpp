@@ -68,7 +68,7 @@ CARDAN_ROLE(stays) {
   return 0;
 }
 
-TEST_F(Life, WaitingBesideADescriptorDoesNotBlockTheHelper) {
+TEST_F(Life, WaitingTogetherWithADescriptorDoesNotBlockTheHelper) {
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);
   std::atomic<int> events{0};
@@ -186,7 +186,7 @@ CARDAN_ROLE(waits_for_a_hang_up) {
   while (in.wait()) {
   }
   cardan::test::say("stopped");
-  cardan::test::hear();  // as who has a file to finish
+  cardan::test::hear();  // as a program that has a file to finish
   return 0;
 }
 

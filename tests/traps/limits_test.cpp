@@ -179,7 +179,7 @@ TEST_F(Traps, AnUnusableRunDirectoryNamesPathAndRemedy) {
   }
 }
 
-TEST_F(Traps, WhatAKilledProcessLeftIsRemovedByTheNext) {
+TEST_F(Traps, LeftoversOfAKilledProcessAreRemovedByTheNext) {
   Child killed("publishes_once");
   killed.expect("ready");
   EXPECT_EQ(cardan::test::names_in(folder()), 2U) << "a socket and an entry";

@@ -245,7 +245,7 @@ TEST_F(Namespaces, AnUnmappedUsersDescriptorIsRung) {
   EXPECT_EQ(reader.end(), 0);
 }
 
-TEST_F(Namespaces, WhoGivesUpItsRightsLaterIsRungToo) {
+TEST_F(Namespaces, AProcessThatGivesUpItsRightsLaterIsRungToo) {
   cardan::Publisher<Big> out{kOpen};
   Child reader("polls_as_another_user_later");
   ASSERT_EQ(reader.line(), "ready");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan bag convert` makes of any recording.
+// The conversion of any recording by `cardan bag convert`.
 #pragma once
 
 #include <cstdint>

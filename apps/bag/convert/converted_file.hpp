@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan bag convert` writes: MCAP, or ROS 2's form in SQLite.
+// The output of `cardan bag convert`: MCAP, or ROS 2's form in SQLite.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages as rows of a table: one column a number or text, named by where it stands: "header.stamp.sec".
+// Messages as rows of a table: one column for each number or text, named by its place: "header.stamp.sec".
 #pragma once
 
 #include <cstddef>
@@ -78,7 +78,7 @@ class JsonColumns {
 
  private:
   ColumnNames names_;
-  std::map<std::string, std::size_t> columns_;  ///< by where a value stands
+  std::map<std::string, std::size_t> columns_;  ///< by a value's place
   /// Calls leaf(name, value) for each column of a message, lists as one.
   template <class Leaf>
   void leaves(const std::string& name, const nlohmann::ordered_json& value, Leaf&& leaf) const;

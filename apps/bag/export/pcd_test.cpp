@@ -125,7 +125,7 @@ TEST(Pcd, NamesCannotChangeTheHeader) {
   EXPECT_NE(text_of(out).find("FIELDS x_POINTS_9 _ ring\nSIZE"), std::string::npos);
 }
 
-TEST(Pcd, WhatDoesNotFitTogetherIsRefused) {
+TEST(Pcd, FieldsThatDoNotFitTogetherAreRefused) {
   const auto refuses = [](auto change) {
     Ordered ordered;
     change(ordered.cloud);

@@ -32,7 +32,7 @@ TEST(Workers, ResultsComeInTheOrderOfTheWork) {
   EXPECT_LE(most, 4);
 }
 
-TEST(Workers, WhatTheWorkThrowsIsThrownHere) {
+TEST(Workers, ExceptionsOfTheWorkAreThrownHere) {
   Workers workers(2);
   workers.give([]() -> Workers::Then { throw std::runtime_error("full"); });
   EXPECT_THROW(workers.drain(), std::runtime_error);

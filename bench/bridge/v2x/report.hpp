@@ -12,7 +12,7 @@
 
 namespace cardan::bench::v2x {
 
-/// What `cardan bench v2x` measures, checked and complete.
+/// The measurement of `cardan bench v2x`, checked and complete.
 struct Options {
   std::vector<std::string> only{};  ///< peers; empty: all
   double seconds = 30, hz = 10;

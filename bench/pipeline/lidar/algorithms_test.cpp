@@ -71,7 +71,7 @@ TEST(Ndt, ACloudOfNothingKeepsThePose) {
   EXPECT_EQ(pose.x, 0);
 }
 
-TEST(Preprocessor, RemovesTheVehicleAndWhatIsFarAndNamesTheGround) {
+TEST(Preprocessor, RemovesTheVehicleAndFarPointsAndNamesTheGround) {
   std::vector<CloudPoint> scan = yard(0, 0, 0);
   scan.push_back({1, 0, 0, 1});
   scan.push_back({500, 0, 0, 1});

@@ -24,7 +24,7 @@ TEST(Planner, GoesStraightWhereTheWayIsFree) {
   EXPECT_FALSE(decide(way).brake);
 }
 
-TEST(Planner, GoesRoundWhatStandsInTheWay) {
+TEST(Planner, GoesRoundObstacles) {
   const Plan way = plan(with({{25, 27, -3, 0.5F, -1.5F, 0}}, 10));
   EXPECT_GT(way.offset, 1) << "to the left";
   EXPECT_EQ(way.free_path, 50);

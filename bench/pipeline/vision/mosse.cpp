@@ -33,7 +33,7 @@ cv::Mat times(const cv::Mat& a, const cv::Mat& b, bool conjugate_b) {
   return product;
 }
 
-// Of a correlation: how far its peak stands above the rest, in deviations of the rest.
+// Of a correlation: how far its peak is above the rest, in deviations of the rest.
 double peak_to_sidelobe(const cv::Mat& response, cv::Point peak, double height) {
   cv::Mat rest(response.size(), CV_8U, cv::Scalar(255));
   cv::circle(rest, peak, 0, cv::Scalar(0));

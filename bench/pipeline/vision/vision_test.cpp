@@ -46,7 +46,7 @@ TEST(Lane, FindsNoLineWhereThereIsNone) {
   expect_line(right[1], 360, 540);
 }
 
-TEST(Lane, WhatIsNotLongAndSteepIsNoLine) {
+TEST(Lane, OnlyLongAndSteepEdgesAreLines) {
   LaneFinder finder;
   cv::Mat picture = road(false, false);
   cv::rectangle(picture, {100, 300}, {200, 400}, cv::Scalar(255, 255, 255), cv::FILLED);  // a box
@@ -94,7 +94,7 @@ TEST(Mosse, SaysThatATargetIsGone) {
   EXPECT_EQ(filter.box(), last);
 }
 
-TEST(Mosse, ABoxBeyondThePictureIsNoTrouble) {
+TEST(Mosse, ABoxBeyondThePictureDoesNoHarm) {
   Mosse filter(with_patch_at({0, 0}), cv::Rect2d(-30, -30, 2000, 3));
   for (int i = 0; i < 3; ++i) static_cast<void>(filter.update(with_patch_at({0, 0})));
 }

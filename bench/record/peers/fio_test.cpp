@@ -32,7 +32,7 @@ TEST(Fio, ResultsAreRead) {
   EXPECT_DOUBLE_EQ(result.seconds, 0.5);
 }
 
-TEST(Fio, WhatIsNoResultIsAnError) {
+TEST(Fio, AnInvalidResultIsAnError) {
   for (const char* text : {"", "fio: no space", R"({"jobs": []})",
                            R"({"jobs": [{"error": 28, "job_runtime": 5, "write": {"io_bytes": 1}}]})",
                            R"({"jobs": [{"error": 0, "job_runtime": 0, "write": {"io_bytes": 0}}]})"})

@@ -86,7 +86,7 @@ class Compare(unittest.TestCase):
             self.assertEqual(verdict_of(found, "lost"), verdict)
         self.assertIsNone(to_json(found)["rows"][0]["figures"][-1]["ratio"])
 
-    def test_what_is_in_one_only_and_where_computers_differ(self):
+    def test_figures_of_one_result_only_and_differences_of_computers(self):
         after = result_of(synthetic(peer="uds"))
         after.host["cpu"] = "Another CPU"
         found = compare(result_of(synthetic()), after)

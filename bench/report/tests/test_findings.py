@@ -22,7 +22,7 @@ class Findings(unittest.TestCase):
         self.assertEqual([verdict for verdict, _ in found], [wanted], (start, found))
         self.assertTrue(found[0][1])
 
-    def test_nothing_is_said_of_what_was_not_measured(self):
+    def test_missing_measurements_are_not_mentioned(self):
         self.assertEqual({verdict for _, verdict, _ in judgements([])}, {NOT_MEASURED})
         papers = Counter(statement.paper.partition(",")[0] for statement in STATEMENTS)
         self.assertEqual((len(papers), papers["Oops!"], len(STATEMENTS)), (5, 8, 21))

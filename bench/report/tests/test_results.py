@@ -36,7 +36,7 @@ class Read(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def test_what_was_written(self):
+    def test_a_written_result_is_read_back(self):
         m = synthetic(runs=3, samples=20, due=60, lost=2, noisy=True, command="cardan bench transport --sizes 640*480*3")
         written = result_of(m)
         written.left_out, written.interrupted = ["no iceoryx"], True
@@ -52,7 +52,7 @@ class Read(unittest.TestCase):
         self.assertEqual((found.host["kernel"], found.left_out, found.interrupted), ("Linux 6.1", ["no iceoryx"], True))
         self.assertLess(to_json(written).count("\n"), 20)
 
-    def test_what_is_not_a_result(self):
+    def test_texts_that_are_not_results(self):
         for text in ("", "{", "hello", '{"measurements": [NaN]}', "{} {}", b"\x80\xff", "[" * 100_000,
                      '{"measurements": [], "rows": ' + "[" * 1_000_000 + "]" * 1_000_000 + "}", "9" * 5000):
             self.assertTrue(refusal_of(text), text[:50])
@@ -108,7 +108,7 @@ class Read(unittest.TestCase):
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertIn("huge.json: it takes too much memory", ended.stderr)
 
-    def test_what_is_not_a_file(self):
+    def test_paths_that_are_not_files(self):
         os.mkfifo(self.folder / "pipe")
         for path in ("/nowhere/at/all.json", "/dev/zero", "/", str(self.folder / "pipe")):
             with self.assertRaises(BenchError, msg=path):

@@ -68,7 +68,7 @@ class EndSignals {
   sigset_t former_{};
 };
 
-/// What a child writes goes to a file, and its last line to the screen.
+/// The output of a child goes to a file, and its last line to the screen.
 class Drain {
  public:
   explicit Drain(const fs::path& file) : file_(file, std::ios::binary) {}
@@ -146,7 +146,7 @@ class AllParts {
       write_state(state_path(), state_);
     }
     if (end_asked != 0) {
-      say("interrupted: --resume goes on with what is not done");
+      say("interrupted: --resume continues with what is not done");
       code = kAllFailed;
     }
     return report(code);
@@ -163,7 +163,7 @@ class AllParts {
     const auto json = nlohmann::json::parse(in, nullptr, false);
     return json.is_object() && json.contains("measurements") && json.at("measurements").is_array();
   }
-  /// What is expected of the parts from `first` on, by how long those before took.
+  /// The expected seconds of the parts from `first` on, by how long those before took.
   [[nodiscard]] double left_from(std::size_t first) const {
     double took = 0;
     double expected = 0;
@@ -254,7 +254,7 @@ class AllParts {
     fmt::print(stderr, "cardan bench: {}\n", words);
     std::fflush(stderr);
   }
-  // Where the child stands, on a terminal.
+  // The progress of the child, on a terminal.
   void show(const PartRun& part, const std::string& line) {
     if (!terminal_ || line.empty()) return;
     fmt::print(stderr, "\r\033[K{}: {}", part.name, line.substr(0, 70));

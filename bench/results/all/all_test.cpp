@@ -104,7 +104,7 @@ TEST_F(AllPartsTest, APartThatLeavesNoResultHasFailed) {
   EXPECT_EQ(state()[1].words, "it left no result");
 }
 
-TEST_F(AllPartsTest, WhatTwoPartsMeasureIsOneMeasurement) {
+TEST_F(AllPartsTest, MeasurementsOfTwoPartsAreOne) {
   const std::string same = "cat " + (folder_ / "a.json").string() + " > $2";
   EXPECT_EQ(run_all_parts(options({part("a", "GIVE"), part("d", same), part("b", "GIVE")})), 0);
   EXPECT_EQ(measured(), (Names{"a", "b"}));
@@ -156,7 +156,7 @@ TEST_F(AllPartsTest, CtrlCEndsThePartInOrderAndReports) {
   EXPECT_FALSE(state()[1].finished());
 }
 
-TEST_F(AllPartsTest, AStateThatIsNoneIsRefused) {
+TEST_F(AllPartsTest, AnInvalidStateIsRefused) {
   fs::create_directories(folder_ / "out");
   for (const char* text : {"", "{", "[]", "{\"parts\": 3}", "{\"parts\": [{\"name\": 1}]}"}) {
     std::ofstream(folder_ / "out" / "state.json") << text;

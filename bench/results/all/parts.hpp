@@ -36,7 +36,7 @@ struct PartState {
   [[nodiscard]] bool finished() const noexcept { return code == 0 || code == 3; }
 };
 
-/// The state file of a folder: what is done. Reads an empty state if there is no file. Throws Error: a file that is no
+/// The state file of a folder: what is done. Reads an empty state if there is no file. Throws Error: the file is not a
 /// state, or cannot be written.
 [[nodiscard]] std::vector<PartState> read_state(const std::string& path);
 void write_state(const std::string& path, const std::vector<PartState>& state);

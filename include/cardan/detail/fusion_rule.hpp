@@ -20,7 +20,7 @@ namespace cardan::detail {
 /// A message's own stamp, from where the message is.
 using FusionStamp = std::int64_t (*)(const void* message) noexcept;
 
-/// What FusionInputStatistics counts.
+/// The outcomes that FusionInputStatistics counts.
 enum class FusionCount : std::uint8_t {
   Offered,
   Used,

@@ -39,15 +39,15 @@ struct Field {
   static constexpr std::size_t kOffset = Offset;
 };
 
-/// What CARDAN_MESSAGE declares about a type.
+/// The declarations of CARDAN_MESSAGE about a type.
 template <class T, Literal Name, class... Fields>
 struct Reflection {
   static constexpr auto kName = Name;
 };
 
 // This lets the macro be used in any namespace. Instantiating Describe<T, …> defines the friend that Key<T> declares,
-// and argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only stand outside
-// every namespace.)
+// and argument-dependent lookup through Key<T> finds it wherever T lives. (A specialization could only be outside every
+// namespace.)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -340,7 +340,7 @@ consteval bool describe() {
   return sizeof(Describe<T, Name, Fields...>) > 0;  // NOLINT(bugprone-sizeof-expression): makes it complete
 }
 
-/// What CARDAN_MESSAGE checks at once, for a message of the library.
+/// The checks that CARDAN_MESSAGE does at once, for a message of the library.
 template <class T, Literal Name, auto... Members, std::size_t... Offsets, Literal... Names>
 consteval bool check_standard_message(Reflection<T, Name, Field<Names, Members, Offsets>...> reflection) {
   static_assert(names_every_field(Reflection<T, Name, Field<Names, Members, Offsets>...>{}),

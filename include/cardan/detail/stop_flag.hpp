@@ -7,7 +7,7 @@ namespace cardan::detail {
 
 extern Atomic<bool> stop_requested;
 
-/// What stopping() of stop.hpp returns. Any thread; never blocks.
+/// The flag of stopping() of stop.hpp. Any thread; never blocks.
 inline bool stop_is_requested() noexcept { return stop_requested.load(std::memory_order_relaxed); }
 
 }  // namespace cardan::detail

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kMostSmallRecordBytes = std::uint64_t{64} << 20;
          opcode != Opcode::MessageIndex && opcode != Opcode::Attachment;
 }
 
-/// A record where it stands.
+/// A record and its place.
 struct RecordView : RawRecord {  ///< its content: until the next record is asked for
   std::uint64_t offset = 0;      ///< of its opcode in the file; of its chunk's, if it is in one
   bool in_chunk = false;

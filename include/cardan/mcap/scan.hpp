@@ -13,7 +13,7 @@
 
 namespace cardan::mcap {
 
-/// A message that stands outside of chunks.
+/// A message outside of chunks.
 struct LooseMessage {
   std::uint16_t channel_id = 0;
   std::uint64_t log_time = 0;

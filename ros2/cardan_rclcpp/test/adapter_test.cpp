@@ -67,7 +67,7 @@ TEST(Adapter, ARosMessageArrivesAsACardanMessage) {
   EXPECT_EQ(seen->header.stamp, 12'000'000'034);
 }
 
-TEST(Adapter, ASampleGoesOnToRosFromTheSlot) {
+TEST(Adapter, ASampleIsPassedToRosFromTheSlot) {
   const auto node = std::make_shared<rclcpp::Node>("adapter");
   std::atomic<bool> done{false};
   const auto reader = node->create_subscription<sensor_msgs::msg::Image>(

@@ -141,7 +141,7 @@ TEST(Convert, StampsBeyondRosBecomeTheNearest) {
   EXPECT_EQ(header.stamp.nanosec, 999'999'999u);
 }
 
-TEST(Convert, WhatDoesNotFitIsNamed) {
+TEST(Convert, AFieldThatDoesNotFitIsReported) {
   std_msgs::msg::Header header;
   header.frame_id = std::string(61, 'x');
   Header into;

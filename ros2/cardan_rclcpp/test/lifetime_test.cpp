@@ -207,7 +207,7 @@ TEST(Lifetime, SamplesThatExecutorsHaveTakenGoWithTheSubscription) {
   EXPECT_EQ(boxes->take_data(), nullptr);
 }
 
-TEST(Lifetime, WhatACallbackThrowsLeavesSpinAndTheNextMessageArrives) {
+TEST(Lifetime, AnExceptionOfACallbackLeavesSpinAndTheNextMessageArrives) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   const Flood flood(node);
   int calls = 0;

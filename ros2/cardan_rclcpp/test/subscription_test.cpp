@@ -67,7 +67,7 @@ TEST_P(EveryExecutor, WakesForASingleMessageAfterAPause) {
   }
 }
 
-TEST_P(EveryExecutor, WhatCameBeforeTheExecutorIsTaken) {
+TEST_P(EveryExecutor, MessagesFromBeforeTheExecutorAreTaken) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   std::atomic<int> count{0};
   const Subscription<Twist> subscription(node, kNumbers, [&](const Twist&) { ++count; });
@@ -116,7 +116,7 @@ TEST_P(EveryExecutor, ManySubscriptionsOfOneNodeEachGetTheirs) {
       eventually([&] { return std::all_of(counts.begin(), counts.end(), [](const auto& c) { return c == 3; }); }));
 }
 
-TEST_P(EveryExecutor, TimersAndRosTopicsOfTheNodeGoOn) {
+TEST_P(EveryExecutor, TimersAndRosTopicsOfTheNodeContinue) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   std::atomic<int> cardans{0};
   std::atomic<int> ros{0};
@@ -258,7 +258,7 @@ TEST(Subscription, AnExclusiveGroupRunsOneCallbackAtATime) {
   EXPECT_FALSE(together);
 }
 
-TEST(Subscription, WhoHoldsTooManySamplesWaitsAndGoesOn) {
+TEST(Subscription, ASubscriptionThatHoldsTooManySamplesWaitsAndContinues) {
   const auto node = std::make_shared<rclcpp::Node>("reader");
   std::mutex mutex;
   std::vector<Sample<Twist>> kept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Answers that this bridge gives. An answer to somebody who does not read waits for up to five seconds, so threads of our
-//! own give them; Zenoh's threads, which everybody needs, only put questions into a queue.
+//! Answers that this bridge gives. An answer to a peer that does not read waits for up to five seconds, so threads of
+//! our own give them; Zenoh's threads, which everybody needs, only put questions into a queue.
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Arc, Mutex};
 
@@ -46,7 +46,7 @@ mod tests {
 
     /// Asks without end and reads nothing: costs one thread. All others are answered.
     #[test]
-    fn somebody_who_does_not_read_keeps_no_other_waiting() {
+    fn a_peer_that_does_not_read_keeps_no_other_waiting() {
         let answering = Answering::start();
         let (release, held) = channel::<()>();
         answering.put(move || _ = held.recv());

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_makes_room() {
+    fn answers_that_were_read_make_room() {
         let (waiting, room) = (Waiting::default(), Room { answers: 3, bytes: 100 });
         for _ in 0..10 {
             assert!(waiting.enter(room, 40) && waiting.enter(room, 60) && !waiting.enter(room, 1));

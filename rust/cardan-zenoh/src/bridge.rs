@@ -43,7 +43,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// Tokens that such a look takes.
 const OF_ALL: Room = Room { answers: 1 << 16, bytes: 32 << 20 };
 
-/// What `cardan_topics_json()` gives.
+/// The result of `cardan_topics_json()`.
 #[derive(Deserialize)]
 struct Found {
     run_directory: String,

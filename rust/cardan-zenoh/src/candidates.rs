@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rule_names_needs_no_token() {
+    fn one_that_a_rule_names_needs_no_token() {
         let mut all = Candidates::default();
         all.add(&one("x/msg/A", 0));
         all.add(&one("x/msg/A", 1));

@@ -186,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_measurement() {
+    fn nonsense_is_not_a_measurement() {
         assert_eq!(measured(100, 0, 1000, 185), None);
         assert_eq!(measured(100, i64::MIN, i64::MAX, 185), None);
     }
 
     #[test]
-    fn who_is_silent_for_long_is_forgotten() {
+    fn a_peer_that_is_silent_for_long_is_forgotten() {
         let clocks = Clocks::default();
         clocks.add("a");
         for n in 0..2 * MOST_SILENCE {

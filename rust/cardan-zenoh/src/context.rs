@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_cause_leaves_room_for_what_a_user_has_to_know() {
+    fn notes_caused_by_others_leave_room_for_those_that_a_user_needs() {
         let mut notes = BTreeMap::new();
         for n in 0..1000 {
             put(&mut notes, &format!("/evil{n}"), "unknown".into(), MOST_OF_OTHERS);

@@ -34,7 +34,7 @@ pub fn ask(context: &Context, one: &Announced) -> Result<String, String> {
 /// Answers such a question.
 pub fn answer(context: &Context, query: &Query) {
     let number = query.key_expr().as_str().rsplit('/').next().and_then(|n| u64::from_str_radix(n, 16).ok());
-    // Nobody else waits for the definitions while this one waits for whoever asked.
+    // Nobody else waits for the definitions while this one waits for its client.
     let text = number.and_then(|n| context.definitions.lock().unwrap().get(&n).cloned());
     if let Some(text) = text {
         let _ = context.receivers.send(|| query.reply(query.key_expr().clone(), text).wait());

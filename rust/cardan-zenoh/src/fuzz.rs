@@ -312,7 +312,7 @@ mod tests {
 
     /// Each input, its beginnings, and the same with single bytes changed.
     #[test]
-    fn what_is_known_harms_nobody() {
+    fn known_inputs_harm_nobody() {
         for target in [KEYS, ANNOUNCEMENTS, ATTACHMENTS] {
             for input in (target.seeds)().into_iter().chain(known(target.name)) {
                 for at in 0..=input.len() {

@@ -39,7 +39,7 @@ fn printable(text: &str) -> String {
     text.trim_end().chars().take(MOST_LETTERS).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Where Zenoh's threads write. They never wait for whoever reads standard error: a thread of its own does.
+/// Where Zenoh's threads write. They never wait for the reader of standard error: a thread of its own does.
 struct Lines {
     limit: Mutex<Limit>,
     ready: SyncSender<String>,
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_is_counted() {
+    fn lines_that_were_left_out_are_counted() {
         let (mut limit, began) = (Limit::default(), Instant::now());
         for _ in 0..MOST_LINES {
             assert_eq!(limit.passes(began), Some(0));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_writes_waits_for_the_reader() {
+    fn a_writer_does_not_wait_for_the_reader() {
         let (ready, written) = sync_channel(1);
         let mut lines = &Lines { limit: Mutex::default(), ready };
         for n in 0..3 {

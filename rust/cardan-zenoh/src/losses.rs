@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_at_the_end_is_counted_and_what_is_late_is_not() {
+    fn losses_at_the_end_are_counted_and_late_messages_are_not() {
         let mut losses = Losses::default();
         losses.arrived(&stamp(1, 10, 0));
         losses.told(1, 14, 0);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_before_the_first_message_is_counted() {
+    fn drops_before_the_first_message_are_counted() {
         let mut losses = Losses::default();
         losses.dropped(&stamp(1, 10, 0));
         losses.dropped(&stamp(1, 11, 0));

@@ -65,8 +65,8 @@ fn configuration(all: &Rules) -> Result<Config, String> {
         let all: Vec<String> = listen.iter().map(|one| with_patience(one)).collect();
         set("listen/endpoints", serde_json::json!(all).to_string())?;
     }
-    // The memory of a message in fragments before a rule sees it; a little above its limit it is refused and counted. Who
-    // listens passes the messages of others on, too.
+    // The memory of a message in fragments before a rule sees it; a little above its limit it is refused and counted. A
+    // bridge that listens passes the messages of others on, too.
     let passed_on = if listens || !own { Rule::default().max_bytes() } else { 0 };
     let most = all.inward.iter().map(Rule::max_bytes).max().unwrap_or(0).max(passed_on);
     for key in chosen {

@@ -120,7 +120,7 @@ extern "C" {
     fn getsockopt(fd: i32, level: i32, name: i32, value: *mut u8, length: *mut u32) -> i32;
 }
 
-/// What TCP has sent. None: it is not TCP, or it only listens.
+/// The progress of a TCP connection. None: it is not TCP, or it only listens.
 fn progress_of(fd: i32) -> Option<(u64, bool)> {
     const IPPROTO_TCP: i32 = 6;
     const TCP_INFO: i32 = 11;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_ends_who_keeps_no_other_waiting() {
+    fn a_peer_that_keeps_no_other_waiting_is_not_ended() {
         let (mut watch, now) = (Watch::default(), Instant::now());
         for seconds in 0..100 {
             assert!(stuck(&mut watch, now + Duration::from_secs(seconds), &[at(1, 9, true)]).is_empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What Cardan's bridges attach to each message: where it comes from, its number and its times. Others ignore it.
+//! The attachment of Cardan's bridges to each message: where it comes from, its number and its times. Others ignore it.
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Little-endian, in this order, after the mark: four bytes, six words of eight bytes, the networks as text.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_ignored() {
+    fn attachments_that_are_not_ours_are_ignored() {
         let good = Stamp::default().encode();
         assert!(Stamp::decode(&good).is_some());
         assert!(Stamp::decode(&good[..good.len() - 1]).is_none());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steady_clock_goes_on() {
+    fn the_steady_clock_advances() {
         let first = steady_now();
         assert!(first > 0 && steady_now() >= first);
     }

@@ -36,7 +36,7 @@ pub struct Subscriber(NonNull<ffi::Subscriber>);
 // SAFETY: the C interface binds a subscriber to no thread; `&mut self` keeps taking to one at a time.
 unsafe impl Send for Subscriber {}
 
-/// What [`Subscriber::take`] and [`Subscriber::wait`] found.
+/// The result of [`Subscriber::take`] and [`Subscriber::wait`].
 #[derive(Debug)]
 pub enum Taken {
     Sample(Sample),

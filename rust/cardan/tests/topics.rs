@@ -66,7 +66,7 @@ fn sample(subscriber: &mut Subscriber) -> Sample {
 }
 
 #[test]
-fn what_is_published_arrives_in_order() {
+fn published_messages_arrive_in_order() {
     let mut publisher = text_publisher("order", 4, "");
     let options = SubscriberOptions { domain: "order", ..Default::default() };
     let mut subscriber = Subscriber::new("/text", &options).unwrap();
@@ -144,7 +144,7 @@ fn a_late_subscriber_gets_the_last_ones() {
 }
 
 #[test]
-fn what_came_through_a_network_is_declined_for_it() {
+fn messages_from_a_network_are_declined_for_it() {
     let mut publisher = text_publisher("via", 4, "zenoh");
     let options = |not_via| SubscriberOptions { domain: "via", not_via, ..Default::default() };
     let mut own = Subscriber::new("/text", &options("zenoh")).unwrap();

@@ -105,7 +105,7 @@ bool DdsBridge::pass() {
   return more_log || more_in || more_out;
 }
 
-/// What Cyclone tells nobody: messages of which only a part has come.
+/// Messages of which only a part has come: Cyclone does not report them.
 void DdsBridge::watch(std::int64_t now) {
   parts_.look(node_.topic(), participant_.entity(), participant_.other_participants(), now);
   if (now < watch_at_) return;
@@ -352,7 +352,7 @@ bool DdsBridge::read(const std::string& topic, const std::string& type,
   return true;
 }
 
-/// One participant can announce topics without end: who has most of them to itself leaves a place to another.
+/// One participant can announce topics without end: the one that has most of them to itself leaves a place to another.
 bool DdsBridge::make_room(const Guid& newcomer) {
   if (no_room_for_.contains(newcomer)) return false;
   std::map<Guid, std::vector<std::string>> alone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bridge looks at for one message is counted: it must not grow with the topics that are only there.
+// The bridge's looks for one message are counted: they must not grow with the topics that are only there.
 #include "src/bridge/dds/dds_bridge.hpp"
 
 #include <dlfcn.h>
@@ -150,14 +150,14 @@ class Crowd : public test::OwnRunDirectory {
   }
 };
 
-TEST_F(Crowd, AMessageThatComesInCostsTheSameBesideManyTopics) {
+TEST_F(Crowd, AMessageThatComesInCostsTheSameAmongManyTopics) {
   const std::uint64_t alone = looks_in(1), beside = looks_in(kManyTopics);
   RecordProperty("alone", static_cast<int>(alone));
   RecordProperty("beside", static_cast<int>(beside));
   EXPECT_LE(beside, kMostLooks) << "alone: " << alone;
 }
 
-TEST_F(Crowd, AMessageThatLeavesCostsTheSameBesideManyTopics) {
+TEST_F(Crowd, AMessageThatLeavesCostsTheSameAmongManyTopics) {
   const std::uint64_t alone = looks_out(1), beside = looks_out(kManyTopics);
   RecordProperty("alone", static_cast<int>(alone));
   RecordProperty("beside", static_cast<int>(beside));

@@ -83,7 +83,7 @@ std::uint64_t DdsReader::missing() const noexcept {
 
 void DdsReader::set_qos(Participant& participant, const EndpointQos& qos) {
   for (std::uint32_t left = qos_.depth; carry(participant) && left > kAtOnce; left -= kAtOnce) {
-  }  // what is there already came by the old one
+  }  // samples that are there already came with the old QoS
   qos_ = qos;
   start(participant);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /diagnostics says of this computer's components and processes. Any thread; does not block.
+// The content of /diagnostics about this computer's components and processes. Any thread; does not block.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ constexpr int kMostDomain = 232;
 constexpr int kMostParticipants = 64;
 /// Of a reliable writer (best effort: four, too); Cyclone's default is 16.
 constexpr int kMostHalfReceived = 4;
-/// What Cyclone asks the kernel for. With 4 MiB, frames of some megabytes were still lost.
+/// Bytes that Cyclone asks the kernel for. With 4 MiB, frames of some megabytes were still lost.
 constexpr std::uint64_t kReceiveBuffer = 16U << 20U;
 
 Error wrong(std::string cause, std::string remedy) {
@@ -183,7 +183,7 @@ DomainChoice choose_domain(const DdsRules& rules, const Variables& variables) {
   choice.is_usual = rules.discovery.empty() && variables("ROS_LOCALHOST_ONLY").empty() &&
                     variables("ROS_AUTOMATIC_DISCOVERY_RANGE").empty();
   choice.peers = rules.peers;
-  if (choice.range != Range::Off && choice.range != Range::System)  // as ROS 2: there the variable counts for nothing
+  if (choice.range != Range::Off && choice.range != Range::System)  // ROS 2 ignores the variable then, too
     for (std::string& peer : split(variables("ROS_STATIC_PEERS"), ";")) choice.peers.push_back(std::move(peer));
   for (const std::string& peer : choice.peers) check_peer(peer);
   choice.cyclone_uri = variables("CYCLONEDDS_URI");

@@ -46,7 +46,7 @@ struct DomainChoice {
 /// within.
 [[nodiscard]] bool stays_here(const DomainChoice& choice);
 
-/// Bytes of the largest message, in either direction. What Cyclone keeps of messages that have come in part is bounded
+/// Bytes of the largest message, in either direction. Cyclone's memory for messages that have come in part is bounded
 /// by it: of each remote writer four of them.
 [[nodiscard]] std::size_t most_sample_bytes(const Rules& rules);
 

@@ -72,7 +72,7 @@ TEST(DdsEnvironment, NodesThatStayOnTheComputerAreMetWhereTheyAre) {
   }
 }
 
-TEST(DdsEnvironment, WhatMakesNoSenseIsRefused) {
+TEST(DdsEnvironment, InvalidValuesAreRefused) {
   EXPECT_TRUE(has(refusal({{"ROS_DOMAIN_ID", "x"}}), "ROS_DOMAIN_ID is 'x'"));
   EXPECT_TRUE(has(refusal({{"ROS_DOMAIN_ID", "233"}}), "0 to 232"));
   EXPECT_TRUE(has(refusal({{"ROS_AUTOMATIC_DISCOVERY_RANGE", "galaxy"}}), "'galaxy'"));
@@ -119,7 +119,7 @@ TEST(DdsEnvironment, TheUsersConfigurationComesLast) {
   EXPECT_FALSE(has(all, R"(name="lo")")) << "two interfaces would be used otherwise";
 }
 
-TEST(DdsEnvironment, WhatHasComeInPartIsBounded) {
+TEST(DdsEnvironment, PartiallyReceivedMessagesAreBounded) {
   EXPECT_EQ(most_sample_bytes({}), (256U << 20U) + (64U << 10U));
   Rules rules;
   rules.in.push_back({.max_bytes = std::uint64_t{1} << 20});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Cyclone has of messages that have not come whole. wire.cpp, packets.cpp and what includes inner_domain.hpp use
-// Cyclone's internal interfaces, which differ between its versions.
-// `topic`: any one of the domain. Any thread; no function blocks.
+// The parts that Cyclone has of messages that have not come whole. wire.cpp, packets.cpp and what includes
+// inner_domain.hpp use Cyclone's internal interfaces, which differ between its versions. `topic`: any one of the
+// domain. Any thread; no function blocks.
 #pragma once
 
 #include <dds/dds.h>

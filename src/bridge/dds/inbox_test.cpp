@@ -50,7 +50,7 @@ TEST(Inbox, NonsenseInNumbersCostsLittle) {
   EXPECT_EQ(inbox.take_lost(), 2U * 63U);
 }
 
-TEST(Inbox, TheNextOneGoesOnWithTheNumbers) {
+TEST(Inbox, TheNextOneContinuesTheNumbers) {
   Inbox first(kMiB, Inbox::Way::Kept);
   EXPECT_TRUE(first.note(message(1, 5)));
   Inbox second(kMiB, Inbox::Way::Kept);
@@ -70,7 +70,7 @@ TEST(Inbox, AnInboxThatCopiesCountsNoGaps) {
   EXPECT_FALSE(inbox.keep(kMiB));
 }
 
-TEST(Inbox, WhatItKeepsIsBounded) {
+TEST(Inbox, ItKeepsABoundedAmount) {
   Inbox small(kMiB, Inbox::Way::Kept);
   EXPECT_FALSE(small.keep(0));
   EXPECT_TRUE(small.keep(15 * kMiB));

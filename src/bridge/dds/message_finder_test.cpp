@@ -55,7 +55,7 @@ TEST_F(MessageFiles, CardansOwnAndCommonTypesNeedNoFile) {
             "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
 }
 
-TEST_F(MessageFiles, WhatIsMissingOrHostileIsNamed) {
+TEST_F(MessageFiles, MissingAndHostileFilesAreReported) {
   write("my", "Car", "Wheel wheel\n");
   EXPECT_NE(refusal("my/msg/Car").find("my/msg/Wheel.msg is not there"), std::string::npos);
   EXPECT_NE(refusal("../../etc/msg/passwd").find("not the name of a message"), std::string::npos);

@@ -14,7 +14,7 @@ TEST(DdsNames, TopicsGetAndLoseTheirPrefix) {
   EXPECT_EQ(ros_topic_of("ros_discovery_info"), std::nullopt);
 }
 
-TEST(DdsNames, WhatRosDoesNotAllowHasNoName) {
+TEST(DdsNames, TopicsThatRosDoesNotAllowHaveNoName) {
   for (const char* const name : {"", "/", "camera", "/camera/", "//camera", "/camera//front", "/1camera",
                                  "/camera-front", "/a/../b", "/a b", "/a__b", "/käse", "/a\n"})
     EXPECT_EQ(dds_topic_of(name), std::nullopt) << name;

@@ -241,7 +241,7 @@ TEST(DdsParameters, ASetIsAnsweredWithItsReason) {
   EXPECT_FALSE(done) << "half of it might be refused";
 }
 
-TEST(DdsParameters, WhatIsMalformedOrOfAnotherFormGetsNoAnswer) {
+TEST(DdsParameters, MalformedRequestsAndOtherFormsGetNoAnswer) {
   FixedTable table;
   for (const ParameterServiceName& one : kParameterServices) {
     EXPECT_FALSE(parameter_answer(one.service, {}, table));

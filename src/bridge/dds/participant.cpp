@@ -212,7 +212,7 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
   if (comes) ++alive;  // from here on nothing needs memory
 }
 
-/// One participant can announce writers without end: who has most of them leaves a place to another.
+/// One participant can announce writers without end: the one that has most of them leaves a place to another.
 bool Participant::make_room(const Guid& newcomer) {
   const auto most = std::max_element(alive_of_.begin(), alive_of_.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });

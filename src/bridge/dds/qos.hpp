@@ -46,8 +46,8 @@ struct WritersOffer {
 };
 
 /// Of a topic that comes in. The clock is read best effort, the rest reliably where all writers offer that: what is
-/// lost of a large message is asked for again. What they keep for late readers is read unless the rule says otherwise;
-/// of static transforms also if other writers keep nothing, which are not heard then.
+/// lost of a large message is asked for again. The samples that they keep for late readers are read unless the rule
+/// says otherwise; of static transforms also if other writers keep nothing, which are not heard then.
 [[nodiscard]] EndpointQos incoming_qos(const TopicRule& rule, const TopicForm& topic, const WritersOffer& writers);
 /// Of the topic that names the nodes.
 [[nodiscard]] EndpointQos discovery_qos(std::string type_hash);

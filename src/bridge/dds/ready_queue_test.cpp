@@ -15,7 +15,7 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 Fd readable() { return Fd(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
-TEST(ReadyQueue, WhoeverIsAddedHasSomethingToDoOnce) {
+TEST(ReadyQueue, AnAddedEntityIsReadyOnce) {
   ReadyQueue ready_queue;
   EXPECT_EQ(ready_queue.take(0), Ids{});
   ready_queue.add(5);
@@ -64,7 +64,7 @@ TEST(ReadyQueue, TimesComeInOrderAndTheLastOneCounts) {
   EXPECT_EQ(ready_queue.take(1000), Ids{});
 }
 
-TEST(ReadyQueue, WhatIsForgottenHasNothingToDo) {
+TEST(ReadyQueue, AForgottenEntityIsNotReady) {
   ReadyQueue ready_queue;
   ready_queue.add(1);
   ready_queue.at(1, 10);

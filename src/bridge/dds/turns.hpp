@@ -20,8 +20,8 @@ class Turns {
   };
   explicit Turns(Limits limits) : limits_(limits) {}
 
-  /// Returns what has no place: this item, or, where all places are taken, the newest of the one with the most. Throws
-  /// bad_alloc.
+  /// Returns the item that has no place: this one, or, if all places are taken, the newest of the one with the most.
+  /// Throws bad_alloc.
   [[nodiscard]] std::optional<Item> add(const Who& who, Item item) {
     std::deque<Item>& own = waiting_[who];
     if (own.size() >= limits_.most_of_one) return item;

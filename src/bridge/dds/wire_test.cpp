@@ -291,7 +291,7 @@ TEST_F(Arrivals, OnlySoMuchIsKeptAndTheRestIsCopied) {
   for (const Received& one : kept) expect_whole(one, kSize);
 }
 
-TEST_F(Arrivals, WhatTheWritersNumbersLeaveOutIsLost) {
+TEST_F(Arrivals, GapsInTheWritersNumbersAreLosses) {
   const auto arrives = [&] { (void)taken(receive(arrive(100, 100), 100)); };
   arrives();
   EXPECT_EQ(inbox_->take_lost(), 0U);

@@ -32,7 +32,8 @@ class Budgets {
 
   [[nodiscard]] std::int64_t of_client() const noexcept { return client_; }
   [[nodiscard]] const std::shared_ptr<Budget>& of_strangers() const noexcept { return strangers_; }
-  /// All connections of a share have one, also those that come later. When there are too many, the rest have one.
+  /// The budget of all connections of a share, also of later ones. If there are too many shares, the rest have one
+  /// together.
   [[nodiscard]] std::shared_ptr<Budget> of_share(const std::string& share, std::int64_t now) {
     if (users_.size() >= kMostUsers)
       std::erase_if(users_, [&](const auto& one) { return one.second.use_count() == 1 && one.second->is_full(now); });

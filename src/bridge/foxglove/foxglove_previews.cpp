@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and points for pages. Of each channel one message is in work and the newest waits, whatever the number of
-// pages: what one of them gets, all get that have the same wish and are ready. What was made once of the newest message
-// is given again, so that a client that subscribes and unsubscribes in a loop makes no work.
+// pages: all pages that have the same wish and are ready get the same one. A preview of the newest message is made once
+// and given again, so that a client that subscribes and unsubscribes in a loop makes no work.
 #include <algorithm>
 #include <utility>
 #include <vector>

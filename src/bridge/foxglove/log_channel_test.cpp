@@ -53,7 +53,7 @@ TEST(FoxgloveLog, OnlyTheLogsOwnTypeIsOne) {
 }
 
 /// Another process may publish anything under the name.
-TEST(FoxgloveLog, MalformedLinesAreNone) {
+TEST(FoxgloveLog, MalformedLinesAreIgnored) {
   const OutgoingFrame whole = line_of("main", "brake", "hot");
   for (std::size_t size = 0; size < whole.cdr.prefix.size(); ++size) {
     OutgoingFrame part;

@@ -47,7 +47,7 @@ TEST(FoxglovePlayback, RequestsAreThoseOfTheProtocol) {
   EXPECT_EQ(parse_playback(request_bytes(1, 1, true, UINT64_MAX, ""))->seek_ns, INT64_MAX);
 }
 
-TEST(FoxglovePlayback, WhatNoPlayerCanDoIsRefused) {
+TEST(FoxglovePlayback, ImpossibleRequestsAreRefused) {
   for (const float speed : {0.0F, -1.0F, 1e-3F, 101.0F, std::numeric_limits<float>::infinity(), std::nanf("")})
     EXPECT_FALSE(parse_playback(request_bytes(0, speed, false, 0, "x"))) << speed;
   EXPECT_FALSE(parse_playback(request_bytes(2, 1, false, 0, "x"))) << "no command";
@@ -172,7 +172,7 @@ TEST(FoxglovePlayback, ClientsOfItsUserControlIt) {
   const auto answers = read_all(viewer, line);
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].substr(0, 2), std::string("\5\0", 2));
-  EXPECT_EQ(answers[0].substr(14), std::string("\1\2\0\0\0q1", 7)) << "it sought, and who asked knows it";
+  EXPECT_EQ(answers[0].substr(14), std::string("\1\2\0\0\0q1", 7)) << "it sought, and the client that asked knows it";
   viewer.text(R"({"op":"cardanStep","messages":2})");
   EXPECT_EQ(bridge.drive.steps, 2U);
   bridge.drive.now.status = PlaybackStatus::Ended;

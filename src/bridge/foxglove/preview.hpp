@@ -22,8 +22,8 @@ struct Preview {
   auto operator<=>(const Preview&) const = default;
 };
 
-/// The preview nearest to a client's wish: of few sizes, so that many clients share what is made for one. Empty: there
-/// is no such kind. Any thread; does not block.
+/// The preview nearest to a client's wish: of few sizes, so that many clients share what is made for one. Empty: an
+/// unknown kind. Any thread; does not block.
 [[nodiscard]] std::optional<Preview> preview_named(std::string_view kind, std::uint32_t most) noexcept;
 /// Whether messages of this type have such a preview.
 [[nodiscard]] bool has_preview(std::string_view type, Preview::Kind kind) noexcept;

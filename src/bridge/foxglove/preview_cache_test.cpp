@@ -10,7 +10,7 @@ namespace {
 
 constexpr Preview kFewPixels{Preview::Kind::Picture, 320}, kMorePixels{Preview::Kind::Picture, 640};
 
-TEST(FoxglovePreviewCache, WhatWasMadeOfTheNewestMessageIsThereForTheNextPage) {
+TEST(FoxglovePreviewCache, APreviewOfTheNewestMessageIsThereForTheNextPage) {
   PreviewCache cache;
   EXPECT_EQ(cache.number(), 0U);
   const FramePtr first = std::make_shared<OutgoingFrame>(), picture = std::make_shared<OutgoingFrame>();

@@ -27,7 +27,7 @@ void put(std::byte* at, Number number) noexcept {
   std::copy(bytes.begin(), bytes.end(), at);
 }
 
-/// The parser keeps no stack of the processor, but what it makes of deep nesting costs memory and time.
+/// The parser does not recurse, but the result of deep nesting costs memory and time.
 bool too_deep(std::string_view text) noexcept {
   int depth = 0;
   bool quoted = false;

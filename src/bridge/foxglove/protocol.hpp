@@ -22,7 +22,7 @@
 
 namespace cardan::bridge::foxglove {
 
-/// What Foxglove and Lichtblick offer. Both have the same bytes.
+/// The subprotocols that Foxglove and Lichtblick offer. Both have the same bytes.
 inline constexpr std::string_view kNewProtocol = "foxglove.sdk.v1";
 inline constexpr std::string_view kOldProtocol = "foxglove.websocket.v1";
 /// The one to answer to the header Sec-WebSocket-Protocol. Empty: none of them is offered.

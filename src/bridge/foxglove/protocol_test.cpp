@@ -20,7 +20,7 @@ TEST(FoxgloveProtocol, TheNewProtocolIsPreferred) {
   EXPECT_EQ(choose_protocol("foxglove.sdk.v2,foxglove.sdk.v11"), "");
 }
 
-TEST(FoxgloveProtocol, WhatTheServerSaysIsJson) {
+TEST(FoxgloveProtocol, TheServersMessagesAreJson) {
   const json info = json::parse(server_info_text({.name = "n\xff", .session = "s", .publish = true, .time = true}));
   EXPECT_EQ(info["op"], "serverInfo");
   EXPECT_EQ(info["sessionId"], "s");
@@ -111,7 +111,7 @@ TEST(FoxgloveProtocol, Requests) {
             "x");
 }
 
-TEST(FoxgloveProtocol, WhatIsMalformedIsRefusedInWords) {
+TEST(FoxgloveProtocol, MalformedMessagesAreRefusedInWords) {
   const auto why = [](std::string_view text) { return std::get<Malformed>(parse_request(text)).why; };
   for (const char* text : {"",
                            "x",

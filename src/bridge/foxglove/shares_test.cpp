@@ -62,7 +62,7 @@ TEST(FoxglovePlaces, NoneOfOursGivesWayToAStranger) {
       << "of the one that has the most";
 }
 
-TEST(FoxgloveBudget, WhatIsSpentComesBackAndNoMore) {
+TEST(FoxgloveBudget, ASpentBudgetComesBackAndNoMore) {
   Budget budget(1'000);
   std::int64_t now = 50 * kSecond;
   EXPECT_EQ(budget.left(now), 1'000);
@@ -176,7 +176,7 @@ TEST(FoxglovePeer, AnotherUserIsAStranger) {
   }
 }
 
-TEST(FoxglovePeer, WhoHasLeftIsNobodyKnown) {
+TEST(FoxglovePeer, APeerThatHasLeftIsForgotten) {
   Pair pair(AF_INET, false);
   pair.theirs.reset();  // the kernel reports root as the user of a socket without a file
   EXPECT_EQ(share_of_peer(pair.ours.get()), "127.0.0.1");

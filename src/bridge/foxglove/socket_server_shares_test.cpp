@@ -109,7 +109,7 @@ TEST_F(FoxgloveShares, LongTextsOfManyClientsLeaveATurnToOthersInBetween) {
   EXPECT_LE(longest, 1) << "long texts in a row, while another client's requests were there";
 }
 
-TEST_F(FoxgloveShares, WhoLeavesWhileItsLongTextWaitsIsForgotten) {
+TEST_F(FoxgloveShares, AClientThatLeavesWhileItsLongTextWaitsIsForgotten) {
   serve({.max_clients = 32});
   const Fd first = client();
   std::vector<Fd> others(8);
@@ -170,7 +170,7 @@ TEST_F(FoxgloveShares, PagesCountForTheUserThatAsks) {
   EXPECT_GE(steady_now() - begin, 1'000'000'000) << "40 pages; in a second, 2 x 50 / 8";
 }
 
-TEST_F(FoxgloveShares, WhoLeavesWithRequestsInTheQueueLosesItsPlace) {
+TEST_F(FoxgloveShares, AClientThatLeavesWithRequestsInTheQueueLosesItsPlace) {
   serve({.max_clients = 1, .max_requests = 10});
   {
     const Fd fd = client();
@@ -183,7 +183,7 @@ TEST_F(FoxgloveShares, WhoLeavesWithRequestsInTheQueueLosesItsPlace) {
   EXPECT_TRUE(echoes(client(), "the next one"));
 }
 
-TEST_F(FoxgloveShares, WhoLeavesWithMoreThanFitsIsNoticed) {
+TEST_F(FoxgloveShares, AClientThatLeavesWithMoreThanFitsIsNoticed) {
   serve({.max_clients = 1, .max_requests = 10, .ping = 500ms});
   {
     const Fd fd = client();

@@ -15,7 +15,7 @@
 namespace cardan::bridge::foxglove {
 namespace {
 
-TEST_F(FoxgloveServer, WithoutMemoryForAClientTheOthersGoOn) {
+TEST_F(FoxgloveServer, WithoutMemoryForAClientTheOthersContinue) {
   serve({});
   const Fd other = client();
   for (const char* words : {"no memory", "no memory then"}) {
@@ -155,7 +155,7 @@ TEST_F(FoxgloveServer, ConnectionsWithoutARequestGiveWayToNewOnes) {
   EXPECT_EQ(receive(idle.front()), "") << "ended";
 }
 
-TEST_F(FoxgloveServer, ClientsBeyondTheLimitAreRefusedAndOthersGoOn) {
+TEST_F(FoxgloveServer, ClientsBeyondTheLimitAreRefusedAndOthersContinue) {
   serve({.max_clients = 2});
   const Fd first = client();
   {
@@ -215,7 +215,7 @@ TEST_F(FoxgloveServer, AFloodOfRequestsIsReadSlowly) {
       << "100 requests a second, and those that one read from the socket has";
 }
 
-TEST(FoxgloveServerSetUp, WhatCannotBeListenedOnIsSaid) {
+TEST(FoxgloveServerSetUp, AnUnusableAddressIsReported) {
   class Nothing final : public Application {
     std::unique_ptr<Client> connected(Connection&) override { return nullptr; }
     std::optional<Page> page(std::string_view) override { return std::nullopt; }

@@ -105,7 +105,7 @@ TEST(FoxgloveViewer, OneTextHasFewAnswers) {
   EXPECT_NE(last.find("4984 more problems"), std::string::npos) << last;
 }
 
-TEST(FoxgloveViewer, WhatBelongsToItsOwnerIsNotThereForOtherUsers) {
+TEST(FoxgloveViewer, TopicsOfTheirOwnerAreNotThereForOtherUsers) {
   Bridge bridge;
   bridge.only.is_owners = true;
   for (const bool ours : {true, false}) {
@@ -153,7 +153,7 @@ TEST(FoxgloveViewer, WithoutMemoryForAMessageItGivesUpItsConnection) {
   EXPECT_TRUE(line.given_up);
 }
 
-TEST(FoxgloveViewer, WhatASlowClientSkipsIsCountedAfterTheWallClockWasSetBack) {
+TEST(FoxgloveViewer, MessagesThatASlowClientSkipsAreCountedAfterTheWallClockWasSetBack) {
   Bridge bridge;
   Line line;
   Viewer viewer(1, bridge, line, {});

@@ -65,7 +65,7 @@ bool write_all(int fd, std::string_view text) {
 }  // namespace
 
 Child::Child(const std::string& program, const std::string& input) {
-  // Where fork() stands in for vfork(), as under qemu-user, posix_spawn() does not hear of it.
+  // Where fork() replaces vfork(), as under qemu-user, posix_spawn() does not hear of it.
   if (::access(program.c_str(), X_OK) != 0) throw cannot(program, errno);
   Pipe to = make_pipe(program), from = make_pipe(program);
   posix_spawn_file_actions_t actions{};

@@ -108,7 +108,7 @@ TEST_F(ZenohChild, GetsTheRulesAndIsHeard) {
   EXPECT_EQ(bridge.topics().front().counts.carried, 3U) << "its last report comes after the end of its input";
 }
 
-TEST_F(ZenohChild, WhoseEndIsAnError) {
+TEST_F(ZenohChild, ItsEndIsAnError) {
   ZenohBridge bridge(Rules{}, script("exit 7\n"));
   try {
     for (int i = 0; i < 600; ++i) bridge.turn(100ms);
@@ -118,9 +118,9 @@ TEST_F(ZenohChild, WhoseEndIsAnError) {
   }
 }
 
-TEST_F(ZenohChild, ThatIsMissingIsNamed) { EXPECT_THROW(ZenohBridge(Rules{}, (folder_ / "nothing").string()), Error); }
+TEST_F(ZenohChild, AMissingOneIsReported) { EXPECT_THROW(ZenohBridge(Rules{}, (folder_ / "nothing").string()), Error); }
 
-TEST_F(ZenohChild, WhatCannotBeReadIsANote) {
+TEST_F(ZenohChild, AnUnreadableReportIsANote) {
   ZenohBridge bridge(Rules{}, script("echo '{\"topics\": [{}]}'\ncat > /dev/null\n"));
   for (int i = 0; i < 600 && bridge.notes().empty(); ++i) bridge.turn(100ms);
   ASSERT_EQ(bridge.notes().size(), 1U);

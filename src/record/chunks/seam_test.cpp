@@ -249,7 +249,7 @@ TEST(SeamLayout, AFileThatIsCutAnywhereGivesWhatIsWhole) {
   EXPECT_EQ(chunks, r.placed.size());
 }
 
-TEST(SeamLayout, AfterAPowerLossWhatHasNoChecksumCountsUpToTheMark) {
+TEST(SeamLayout, AfterAPowerLossChunksWithoutAChecksumCountUpToTheMark) {
   const mcap::MountIdentity then{"before the power loss", "7", "ext4 sda1 99"};
   Recording r(3, {.mount = then});  // chunk 0 and 2 have a checksum, 1 has none
   for (std::size_t i = 0; i < 3; ++i) r.write_body(i), r.write_head(i);

@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, IoQueueTest,
                            return name + (way.param.io_uring ? "Uring" : "Threads");
                          });
 
-TEST(DiskWrite, GoesOnWhereAShortOneEnded) {
+TEST(DiskWrite, ContinuesWhereAShortOneEnded) {
   DiskWrite write{.offset = 8192};
   std::array<std::byte, 3> memory{};
   write.parts = {iovec{memory.data(), 8192}, iovec{memory.data(), 4096}, iovec{memory.data(), 100}};

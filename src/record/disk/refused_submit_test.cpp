@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that takes a part of what it is given, or nothing for a while. This program's own io_uring_submit stands
+// A kernel that takes a part of what it is given, or nothing for a while. This program's own io_uring_submit comes
 // before the library's.
 #include <dlfcn.h>
 #include <fcntl.h>

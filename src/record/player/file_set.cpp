@@ -29,7 +29,8 @@ std::int64_t ahead_in(const mcap::Reader& reader, std::uint64_t first) {
     const std::string& text = entry->second;
     std::int64_t ahead = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ahead);
-    // Negative: its clock had not been set since it counted from 1970, and the computer was up for longer.
+    // Negative: the wall clock had counted from 1970 without being set, and the computer had been up for longer than
+    // that.
     const bool possible = ahead > 0 ? static_cast<std::uint64_t>(ahead) <= first : ahead > -kLongestUp;
     if (error == std::errc{} && end == text.data() + text.size() && possible) return ahead;
   }

@@ -84,7 +84,7 @@ TEST(SimulateGap, TimesThatASignedNumberDoesNotHoldAreKept) {
   for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ(copies[i], kFirst + i * kSecond / 10);
 }
 
-TEST(SimulateGap, WhatIsTooFarFromTheFirstMessageIsSaid) {
+TEST(SimulateGap, MessagesTooFarFromTheFirstAreReported) {
   Bag bag;
   const auto channel = bag.add<CanFrame>("/gap_input");
   for (const std::uint64_t at : {std::uint64_t{0}, kSecond, std::uint64_t{1} << 63}) bag.write(channel, at, CanFrame{});

@@ -134,7 +134,7 @@ std::optional<MessageForm> form_for(const detail::MessageType& type, bool native
   if (!native) return MessageForm(type);
   auto layout = find_layout(type.name, type.hash, type.schema);
   if (layout == nullptr) {
-    why = fmt::format("how {} lies in memory does not follow from its schema (alignas, bit fields)", type.name);
+    why = fmt::format("the memory layout of {} does not follow from its schema (alignas, bit fields)", type.name);
     return std::nullopt;
   }
   if (const Definition definition{*schema};

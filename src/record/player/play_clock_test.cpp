@@ -35,7 +35,7 @@ TEST(PlayClock, TheRateScalesBothWays) {
   }
 }
 
-TEST(PlayClock, AnotherRateGoesOnFromWhereItIs) {
+TEST(PlayClock, AnotherRateContinuesFromWhereItIs) {
   PlayClock clock(1);
   clock.run(0, true);
   clock.set_rate(10 * kClockSecond, 4);

@@ -212,7 +212,7 @@ TEST_F(PlayerTest, SeveralFilesAreOne) {
   for (std::uint32_t i = 0; i < 20; ++i) EXPECT_EQ(reader.take()->id, i);
 }
 
-TEST_F(PlayerTest, WhatCannotBePlayedIsLeftOutWithAReason) {
+TEST_F(PlayerTest, TopicsThatCannotBePlayedAreLeftOutWithAReason) {
   Bag bag;
   bag.add("/json", "a.B", "", "{}", "json", {});
   bag.add("/unknown", "x_msgs/msg/Unknown", "ros2msg", "x_msgs/Nowhere value\n", "cdr", {});

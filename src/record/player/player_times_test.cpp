@@ -79,7 +79,7 @@ TEST_F(PlayerTimes, AGapIsSkipped) {
   EXPECT_EQ(report.position_ns, report.end_ns);
 }
 
-TEST_F(PlayerTimes, WhatIsTooFarFromTheFirstMessageIsSaid) {
+TEST_F(PlayerTimes, MessagesTooFarFromTheFirstAreReported) {
   test::Bag bag;
   const auto channel = bag.add<CanFrame>("/can");
   for (const std::uint64_t at : {std::uint64_t{0}, test::kSecond, std::uint64_t{1} << 63})

@@ -18,8 +18,8 @@ class Runtime;
 namespace cardan::record {
 
 struct SimulateOptions {
-  /// Components, or processes with all of theirs, that are not there: drivers that wait for hardware. What they would
-  /// publish comes from the files.
+  /// Components, or processes with all of theirs, that are not there: drivers that wait for hardware. Their topics come
+  /// from the files.
   std::vector<std::string> without{};
   /// Only messages recorded from this time after the files' first message on …
   std::chrono::nanoseconds start{0};

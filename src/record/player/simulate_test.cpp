@@ -302,7 +302,7 @@ TEST(Simulate, ATypeWithoutItsHashIsThatOfItsReader) {
   EXPECT_TRUE(content(first) == content(second));
 }
 
-TEST(Simulate, WhatAComponentPublishesIsNotTakenFromTheFileUnlessItIsLeftOut) {
+TEST(Simulate, TopicsThatAComponentPublishesAreNotTakenFromTheFileUnlessItIsLeftOut) {
   const FileOnDisk file(drive());
   const auto c = configuration({{"driver", "PlayerTestDriver"}, {"sum", "PlayerTestSum"}});
   const SimulateReport own = simulate(c, {file.path()}, {});
@@ -399,7 +399,7 @@ TEST(Simulate, AFusionOfStampsOfTheSteadyClockAndOfPublishTimesMakesThemAsWhenIt
   EXPECT_GE(fired(report)["source"], 19U);
 }
 
-TEST(Simulate, AFusionOfWhatHasNoStampsMakesThem) {
+TEST(Simulate, AFusionOfMessagesWithoutStampsMakesThem) {
   const FileOnDisk file(near_each_other(Stamps::None));
   const SimulateReport report = simulate(configuration({{"near", "PlayerTestNear"}}), {file.path()}, {});
   EXPECT_GE(fired(report)["source"], 19U);
@@ -430,7 +430,7 @@ TEST(Simulate, ATypeThatIsNotThatOfTheReaderIsLeftOut) {
   EXPECT_NE(report.left_out[0].why.find("player_test_msgs/msg/Wheel"), std::string::npos) << report.left_out[0].why;
 }
 
-TEST(Simulate, WhatAFileHasLostIsTold) {
+TEST(Simulate, LossesOfAFileAreReported) {
   Bag bag({.chunks = false});
   bag.write(bag.add<Imu>("/lost"), 0, Imu{});
   std::string bytes(reinterpret_cast<const char*>(bag.bytes().data()), bag.bytes().size());

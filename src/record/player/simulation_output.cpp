@@ -65,7 +65,7 @@ void SimulationOutput::describe(const detail::Channel& channel, Topic& topic) {
   if (type.native) topic.layout = find_layout(type.shared->name, type.shared->hash, type.shared->schema);
   if (type.native ? topic.layout == nullptr : type.encode == nullptr) {
     topic.report.failure =
-        fmt::format("how {} lies in memory does not follow from its schema (alignas, bit fields)", type.shared->name);
+        fmt::format("the memory layout of {} does not follow from its schema (alignas, bit fields)", type.shared->name);
     return;
   }
   if (channels_ == std::numeric_limits<std::uint16_t>::max())

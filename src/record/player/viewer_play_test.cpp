@@ -93,7 +93,7 @@ TEST_F(ViewerPlay, TimesAreThoseOfTheRecording) {
   }
 }
 
-TEST_F(ViewerPlay, TheEndIsNoEnd) {
+TEST_F(ViewerPlay, ItSeeksAfterTheEnd) {
   const FileOnDisk file(counting(10));
   Player player({file.path()}, viewing());
   ASSERT_EQ(player.report().topics.size(), 2U);
@@ -112,7 +112,7 @@ TEST_F(ViewerPlay, TheEndIsNoEnd) {
   EXPECT_EQ(player.report().gave_way_ns, 0) << "what was there is not late";
 }
 
-TEST_F(ViewerPlay, WhatIsOlderThanAMinuteIsShownIfItIsLatched) {
+TEST_F(ViewerPlay, MessagesOlderThanAMinuteAreShownIfTheyAreLatched) {
   Bag bag;
   const auto latched = [](std::uint32_t depth) {
     return std::map<std::string, std::string>{{kQosKey, offered_qos(depth)}};

@@ -100,7 +100,7 @@ TEST_F(ChangingType, ATypeThatCannotBeRecordedIsCountedAndNamed) {
   EXPECT_NE(problems.rbegin()->find("y_msgs/msg/Strange"), std::string::npos) << *problems.rbegin();
 }
 
-TEST_F(ChangingType, ANamedTopicThatNeverCameIsNamed) {
+TEST_F(ChangingType, ANamedTopicThatNeverCameIsReported) {
   Publisher strange{Topic<Strange>{"/strange", {}}};
   Publisher imu{kImu};
   RecorderOptions o = options();

@@ -131,7 +131,7 @@ bool is_synced() {
   return true;
 }
 
-TEST_F(DurableEnd, WhatASyncLostIsNotRecordedAndTheRecordingGoesOn) {
+TEST_F(DurableEnd, DataThatASyncLostIsNotRecordedAndTheRecordingContinues) {
   RecorderOptions o = options();
   o.mode = DiskMode::Plain;
   o.use_io_uring = false;  // fdatasync() is ours
@@ -171,7 +171,7 @@ TEST_F(DurableEnd, WhatASyncLostIsNotRecordedAndTheRecordingGoesOn) {
   EXPECT_EQ(report.lost, 4U);
 }
 
-TEST_F(DurableEnd, AfterALastSyncThatFailedOnlyWhatIsDurableIsTrusted) {
+TEST_F(DurableEnd, AfterALastSyncThatFailedOnlyDurableDataIsTrusted) {
   RecorderOptions o = options();
   o.sync_interval = 0s;
   o.checksums = false;

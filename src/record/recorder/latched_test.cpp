@@ -160,7 +160,7 @@ TEST_F(LatchedRecording, AFlightRecordersEventHasThem) {
   }
 }
 
-TEST_F(LatchedRecording, WhatIsRepeatedDoesNotFillAFile) {
+TEST_F(LatchedRecording, RepeatedMessagesDoNotFillAFile) {
   RecorderOptions o = options();
   o.split_bytes = 200'000;  // the image alone has more
   Publisher camera{kCamera};

@@ -82,7 +82,7 @@ TEST_F(RecorderHostile, StampsMaySayAnything) {
   recorder.stop();
   EXPECT_EQ(recorder.report().failure, "");
   EXPECT_EQ(recorder.report().lost, 0U);
-  for (const char* const topic : {kImu.name, kCamera.name}) {  // who lies has no order
+  for (const char* const topic : {kImu.name, kCamera.name}) {  // a liar's samples have no order
     auto numbers = numbers_in(options().path, topic);
     std::sort(numbers.begin(), numbers.end());
     EXPECT_EQ(numbers, up_to(count));
@@ -147,7 +147,7 @@ TEST_F(RecorderHostile, AFloodCostsItselfAlone) {
   EXPECT_GT(topic.recorded, 0U);
 }
 
-TEST_F(RecorderHostile, WhatAFullQueueCouldNotTakeIsCountedAtTheEndToo) {
+TEST_F(RecorderHostile, LossesOfAFullQueueAreCountedAtTheEndToo) {
   // Its slots are larger than what is in them: there are four to be held, and in bytes the queue has room for more.
   Publisher camera{Topic<Image>{"/roomy", {.max_bytes = 1 << 20, .depth = 64}}};
   RecorderOptions o = options();
@@ -160,7 +160,7 @@ TEST_F(RecorderHostile, WhatAFullQueueCouldNotTakeIsCountedAtTheEndToo) {
   EXPECT_EQ(std::accumulate(topic.lost.begin(), topic.lost.end(), topic.recorded), 60U);
 }
 
-TEST_F(RecorderHostile, StopsWhileTheFloodGoesOn) {
+TEST_F(RecorderHostile, StopsWhileTheFloodContinues) {
   RecorderOptions o = options();
   o.rules = {{.pattern = "/thinned", .every = 1'000'000}};  // nearly all of it is left out, without a rest
   Recorder recorder(o);

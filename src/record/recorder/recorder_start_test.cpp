@@ -47,7 +47,7 @@ std::uint64_t too_late(const RecorderReport& report) {
   return all;
 }
 
-TEST_F(RecorderStart, ComponentsWaitForWhoRecordsThem) {
+TEST_F(RecorderStart, ComponentsWaitForTheirRecorder) {
   RecorderOptions o = options();
   o.exclude = {"/eager/3"};  // not waited for: the time limit is longer than that of the test
   Recorder recorder(o);
@@ -64,7 +64,7 @@ TEST_F(RecorderStart, ComponentsWaitForWhoRecordsThem) {
   EXPECT_EQ(too_late(recorder.report()), 0U);
 }
 
-TEST_F(RecorderStart, WhatOnStartPublishesIsThereFromTheFirstSampleToo) {
+TEST_F(RecorderStart, SamplesFromOnStartAreThereFromTheFirstOneToo) {
   RecorderOptions o = options();
   o.exclude = {"/hasty/left_out"};
   Recorder recorder(o);

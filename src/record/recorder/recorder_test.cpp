@@ -143,7 +143,7 @@ TEST_F(RecorderTest, ATopicThatComesLateIsThereFromItsFirstSample) {
   EXPECT_EQ(numbers_in(options().path, kCamera.name), up_to(5));
 }
 
-TEST_F(RecorderTest, WhatCameBeforeALateAttachIsCounted) {
+TEST_F(RecorderTest, SamplesBeforeALateAttachAreCounted) {
   Recorder recorder(options());
   Publisher camera{kShallow};
   for (std::uint32_t i = 1; i <= 20; ++i) publish_image(camera, i);

@@ -60,7 +60,7 @@ const mcap::OpenOptions kRepairElsewhere{.rescan = true, .scanning = {.search = 
 
 class Recovery : public RecorderTest {
  protected:
-  /// Frames and small samples of topics that come one after the other, so that schemas and channels stand all over the
+  /// Frames and small samples of topics that come one after the other, so that schemas and channels are all over the
   /// file; and the file as it was just before its end.
   void record(RecorderOptions options) {
     options.chunk_time = 1ms;
@@ -258,7 +258,7 @@ TEST_F(Recovery, ADamagedByteOfAFileWithoutChecksumsCostsItsOwnChunkAtMost) {
   damage_everywhere(unfinished_, false, false);
 }
 
-TEST_F(Recovery, ASchemaBehindASkippedFrameIsFound) {
+TEST_F(Recovery, ASchemaAfterASkippedFrameIsFound) {
   record(options());
   if (HasFatalFailure()) return;
   // The second frame's head; after it come the schema and the channel of /imu.
@@ -273,7 +273,7 @@ TEST_F(Recovery, ASchemaBehindASkippedFrameIsFound) {
   EXPECT_EQ(reader.gaps()[0].begin, parts_[1].begin);
 }
 
-TEST_F(Recovery, WhatWasUnderWayWhenTheRecorderDiedIsNoLoss) {
+TEST_F(Recovery, AnUnfinishedWriteOfARecorderThatDiedIsNotALoss) {
   record(options());
   if (HasFatalFailure()) return;
   // Bodies are written before their heads, so that the last frame may be there without being one.
@@ -286,7 +286,7 @@ TEST_F(Recovery, WhatWasUnderWayWhenTheRecorderDiedIsNoLoss) {
   EXPECT_FALSE(reader.lossy());
 }
 
-TEST_F(Recovery, AfterAPowerLossWhatHasAChecksumIsFoundBehindFramesThatHaveNone) {
+TEST_F(Recovery, AfterAPowerLossDataWithAChecksumIsFoundAfterFramesWithoutOne) {
   auto o = options();
   o.sync_interval = 0ns;  // the mark says that nothing was durable
   record(o);
@@ -320,7 +320,7 @@ TEST_F(Recovery, AFinishedFileThatIsCutElsewhereLosesItsEndOnly) {
   EXPECT_TRUE(reader.lossy());
 }
 
-TEST_F(Recovery, WhatTheStatisticsNameAndNobodyFindsIsALoss) {
+TEST_F(Recovery, MessagesOfTheStatisticsThatAreNotFoundAreLosses) {
   record(options());
   if (HasFatalFailure()) return;
   Bytes bytes = finished_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ROS 2's tools look for in a recording: the profile, the metadata of the channels, the folder's metadata.yaml.
-// tests/record/record_test.py has them read by another's reader.
+// The parts of a recording that ROS 2's tools look for: the profile, the metadata of the channels, the folder's
+// metadata.yaml. tests/record/record_test.py has them read by another's reader.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -125,7 +125,7 @@ TEST_F(Ros2Readers, AFlightRecorderThatNobodyTriggeredLeavesNoMetadata) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-TEST_F(Ros2Readers, WhatRosCannotReadIsNotInTheMetadata) {
+TEST_F(Ros2Readers, TopicsThatRosCannotReadAreNotInTheMetadata) {
   BagFolder folder(folder_);
   mcap::Statistics statistics{.message_start_time = 100, .message_end_time = 150};
   statistics.channel_message_counts = {{1, 4}, {2, 5}};

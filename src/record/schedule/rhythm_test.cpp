@@ -70,7 +70,7 @@ TEST(Rhythm, SaysHowFarItWasOff) {
   EXPECT_NEAR(static_cast<double>(r.misses().mean), 2e6, 1e6);
 }
 
-TEST(Rhythm, WhatComesAtAnyTimeIsNotRegular) {
+TEST(Rhythm, SamplesAtArbitraryTimesAreNotRegular) {
   Rhythm r;
   for (std::uint64_t n = 1; n <= 40; ++n) {
     CycleHint h = cycle(n, true, 40 * kMillisecond);
@@ -181,7 +181,7 @@ TEST(Rhythm, AbsurdHintsTeachNothing) {
     EXPECT_TRUE(refused([&](CycleHint& h) { h.weight = bad; })) << bad;
 }
 
-TEST(Rhythm, WhoContradictsItselfBeginsAnew) {
+TEST(Rhythm, AContradictionStartsOver) {
   const auto anew = [&](auto change) {
     Rhythm r;
     for (std::uint64_t n = 1; n <= 5; ++n) hear(r, cycle(n, false));

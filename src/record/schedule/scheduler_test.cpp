@@ -111,7 +111,7 @@ TEST(Scheduler, TricklesAreWrittenToo) {
   }
 }
 
-TEST(Scheduler, WhoStopsGivingHintsDoesNotCount) {
+TEST(Scheduler, AWorkerThatStopsGivingHintsDoesNotCount) {
   Worker dies{"dies", 20 * kMs, 10 * kMs};
   dies.silent_from = 2 * kSecond + 7 * kMs + 20 * kMs / 3;  // while it computes
   Model model(with(SchedulePolicy::Cycle), kCameras, {dies}, kDisk, kBudget);
@@ -129,7 +129,7 @@ TEST(Scheduler, WhoStopsGivingHintsDoesNotCount) {
   EXPECT_FALSE(said.applications[0].busy);
 }
 
-TEST(Scheduler, WhoStartsAgainTakesItsPlace) {
+TEST(Scheduler, AWorkerThatStartsAgainTakesItsPlace) {
   Scheduler scheduler;
   CycleHint hint;
   hint.name = "control";

@@ -81,7 +81,7 @@ TEST_F(ChannelTest, ALateInputIsGivenTheLastOfEachOutputInTheOrderOfTimes) {
   group_.forget(*port);
 }
 
-TEST_F(ChannelTest, WhatDoesNotFitOfSeveralOutputsIsCounted) {
+TEST_F(ChannelTest, MessagesOfSeveralOutputsThatDoNotFitAreCounted) {
   Numbers one(channel_, 1), two(channel_, 1), three(channel_, 3);
   one.publish(1, 1);
   two.publish(2, 2);
@@ -95,7 +95,7 @@ TEST_F(ChannelTest, WhatDoesNotFitOfSeveralOutputsIsCounted) {
   group_.forget(*port);
 }
 
-TEST_F(ChannelTest, AnOutputWhoseComponentHasEndedGivesNothingOfBeforeAndGoesOn) {
+TEST_F(ChannelTest, AnOutputWhoseComponentHasEndedGivesNothingOfBeforeAndContinues) {
   Numbers output(channel_, 2);
   output.publish(1);
   channel_.forget(output.last());

@@ -19,7 +19,7 @@ TEST(FailureLog, TheSameAgainIsCountedAndSaidOncePerWindow) {
   EXPECT_TRUE(log.rest().empty());
 }
 
-TEST(FailureLog, WhatWasCountedIsSaidWhenTheTimeIsOverAlsoWithoutAnotherException) {
+TEST(FailureLog, CountsAreReportedWhenTheTimeIsOverAlsoWithoutAnotherException) {
   FailureLog log;
   EXPECT_EQ(log.next(), 0);
   EXPECT_EQ(log.failed("a", "/x", "broken", 0).size(), 1U);
@@ -60,7 +60,7 @@ TEST(FailureLog, AfterAQuietTimeTheSameIsNewsAgain) {
   EXPECT_EQ(log.failed("a", "/x", "broken", 3'600'000 * kMs), (Lines{"a: callback '/x' threw: broken"}));
 }
 
-TEST(FailureLog, WhatExceptionsSayTakesBoundedMemory) {
+TEST(FailureLog, TextsOfExceptionsTakeBoundedMemory) {
   FailureLog log;
   const std::string long_text(1 << 20, 'x');
   EXPECT_LT(log.failed("a", "/x", long_text, 0).at(0).size(), FailureLog::kText + 64);

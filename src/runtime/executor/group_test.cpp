@@ -252,7 +252,7 @@ TEST(Executor, StopsWhileTheQueuesAreFull) {
   }
 }
 
-TEST(Executor, WhatAGroupNeedsIsSaid) {
+TEST(Executor, NeedsOfAGroupAreReported) {
   try {
     const cardan::Runtime runtime(
         {.transport = false,

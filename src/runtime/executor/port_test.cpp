@@ -38,7 +38,7 @@ class PortTest : public testing::Test {
   Port port_{"in", group_, strand_, 0, 4, 0, [](SampleBlock* block) { drop(block); }};
 };
 
-TEST_F(PortTest, WhatWasLostBeforeASkippedSampleIsCountedToo) {
+TEST_F(PortTest, LossesBeforeASkippedSampleAreCountedToo) {
   port_.leave_out({.sequence = 7});
   push(sample(7, 3));
   EXPECT_EQ(port_.statistics().skipped.load(), 1U);
@@ -55,7 +55,7 @@ TEST_F(PortTest, ItLeavesOutWhatFailedTwice) {
   EXPECT_EQ(port_.failed_on().size(), 2U) << "each once";
 }
 
-TEST_F(PortTest, WhatItRemembersOfFailuresIsBounded) {
+TEST_F(PortTest, ItsMemoryOfFailuresIsBounded) {
   port_.leave_out({.sequence = 1'000'000});  // a poison sample counts for nothing here
   port_.remember_failures(std::vector<FailedOn>(1, {.sequence = 5, .times = 2}));
   for (std::uint64_t n = 10; n < 10 + 5 * kMostFailedOn; ++n) {

@@ -146,7 +146,7 @@ TEST(PrimaryFusion, AStampFromTheFutureDoesNotKeepADeadInputAlive) {
   EXPECT_EQ(fusion.statistics().inputs[1].too_old, 1U);
 }
 
-TEST(PrimaryFusion, WhoAsksLateGetsTheFreshest) {
+TEST(PrimaryFusion, ALateTakeGetsTheFreshest) {
   Two fusion{primary()};
   fusion.offer<0>(at<Image>(1));
   fusion.offer<0>(at<Image>(2));
@@ -266,7 +266,7 @@ TEST(ApproximateFusion, SortsDisorderInAndLeavesOutWhatComesTooLate) {
   expect_accounted(fusion);
 }
 
-TEST(ApproximateFusion, GoesOnAfterAClockWasSetBack) {
+TEST(ApproximateFusion, ContinuesAfterAClockWasSetBack) {
   Two fusion{approximate({.tolerance = 10ms})};
   image(fusion, 100'000);
   cloud(fusion, 100'000);

@@ -102,7 +102,7 @@ class ControlClient {
   /// Lets a component crash its process, as one of its callbacks. Throws and blocks as set_log_level().
   void crash(const ComponentReport& component);
 
-  /// What `cardan run` runs in this domain. Throws and blocks as components().
+  /// The processes that `cardan run` runs in this domain. Throws and blocks as components().
   [[nodiscard]] DomainLaunchers launchers();
   struct Ordered {
     int pid = 0;          ///< 0: it is down

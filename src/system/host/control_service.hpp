@@ -41,7 +41,7 @@ class ControlService {
   std::thread thread_;
 };
 
-/// How long the client still waits: "within_ms" of the request less its age, at least 0 and at most a minute. What
+/// How long the client still waits: "within_ms" of the request less its age, at least 0 and at most a minute. Work that
 /// is not done by then must not be done at all. Throws nlohmann::json's exceptions.
 [[nodiscard]] std::chrono::nanoseconds time_left(const std::string& request, std::chrono::nanoseconds age);
 

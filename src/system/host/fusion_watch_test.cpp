@@ -120,7 +120,7 @@ TEST(ComponentFusion, WithoutNamesTheMessageSaysHowToGiveThem) {
   }
 }
 
-TEST(ComponentFusion, ALatestMayStandBesideAnInput) {
+TEST(ComponentFusion, ALatestMayAccompanyAnInput) {
   Simulation simulation;
   Latest<Imu> latest;
   int calls = 0;

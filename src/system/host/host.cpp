@@ -196,8 +196,8 @@ class Host {
     return next;
   }
 
-  /// Tells the launcher how many exceptions left callbacks, twice a second at most. When to do that again; 0: when an
-  /// exception comes.
+  /// Tells the launcher how many exceptions left callbacks, twice a second at most. Returns when to do that again; 0:
+  /// when an exception comes.
   std::int64_t tell_exceptions() {
     constexpr std::int64_t kDistance = 500'000'000;
     if (!untold_.load()) return 0;

@@ -52,9 +52,11 @@ void HostAnswers::crash(const std::string& component) {
 
 void HostAnswers::keep(const std::string& text) {
   if (text.size() <= kMostKept) return parts_.keep(text);
-  detail::log(LogLevel::Warning,
-              fmt::format("a parameter's value of {} bytes is not kept over a restart of this process: {} are the most",
-                          text.size(), kMostKept));
+  detail::log(
+      LogLevel::Warning,
+      fmt::format(
+          "a parameter's value of {} bytes is not kept over a restart of this process: at most {} bytes are kept",
+          text.size(), kMostKept));
 }
 
 ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::nanoseconds age) {

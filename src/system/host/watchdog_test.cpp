@@ -53,7 +53,7 @@ bool soon(Done done) {
   return done();
 }
 
-TEST(Watchdog, TellsWhoIsLateOnce) {
+TEST(Watchdog, ReportsALateCallbackOnce) {
   auto sleeper = std::make_shared<Sleeper>();
   cardan::Runtime runtime({.transport = false});
   runtime.add({.name = "sleeper", .watchdog = 20ms}, sleeper);
@@ -78,7 +78,7 @@ TEST(Watchdog, TellsWhoIsLateOnce) {
   runtime.stop();
 }
 
-TEST(Watchdog, FindsWhoBeganAfterItFellAsleep) {
+TEST(Watchdog, FindsACallbackThatBeganAfterItFellAsleep) {
   auto sleeper = std::make_shared<Sleeper>();
   sleeper->leave = true;
   cardan::Runtime runtime({.transport = false});
@@ -111,7 +111,7 @@ TEST(Watchdog, ACallbacksOwnLimitCounts) {
   EXPECT_EQ(heard.count(), 0U);
 }
 
-TEST(Watchdog, WhatHangsWithoutALimitIsToldMoreAndMoreSparsely) {
+TEST(Watchdog, ACallbackThatHangsWithoutALimitIsReportedMoreAndMoreSparsely) {
   auto sleeper = std::make_shared<Sleeper>();
   cardan::Runtime runtime({.transport = false});
   runtime.add({.name = "sleeper"}, sleeper);

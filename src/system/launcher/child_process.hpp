@@ -70,8 +70,8 @@ class ChildProcess {
   void close_error() noexcept { error_.reset(); }
   void close_ready() noexcept { ready_.reset(); }
 
-  /// How it ended; absent: it still runs. What it has started itself and left in its group is killed with the first
-  /// answer.
+  /// How it ended; absent: it still runs. Processes that it has started itself and left in its group are killed with
+  /// the first answer.
   [[nodiscard]] std::optional<Ending> ended();
   /// Whether a signal (SIGSTOP) keeps it from running.
   [[nodiscard]] bool stopped() noexcept;

@@ -28,7 +28,7 @@ struct CrashDetails {
 /// Looks at the first 4 KiB. Any thread; does not block.
 [[nodiscard]] CrashDetails read_crash(std::string_view report);
 
-/// How it ended, in words: as text(ending), or "was ended by its watchdog: …". What to do about it: as remedy().
+/// How it ended, in words: as text(ending), or "was ended by its watchdog: …"; and the remedy, as remedy(ending).
 [[nodiscard]] std::string text(const Ending& ending, const CrashDetails& words);
 [[nodiscard]] std::string remedy(const Ending& ending, const CrashDetails& words);
 

@@ -293,8 +293,8 @@ std::vector<config::Problem> check_with_components(const Configuration& configur
   for (const Process& process : configuration.processes)
     for (const Component& component : process.components)
       if (rest.component(component.name) == nullptr) asked.declarations.unknown.push_back(component.name);
-  // What an include that could not be read would have brought is not known either, nor what a process has whose
-  // components cannot be read.
+  // The content of an include that could not be read is not known either, nor that of a process whose components cannot
+  // be read.
   const bool lacks = std::any_of(in_text.begin(), in_text.end(), [&](const config::Problem& p) {
     return p.severity == config::Severity::Error && p.pointer.starts_with("/processes") &&
            p.pointer.find("/components/") == std::string::npos;

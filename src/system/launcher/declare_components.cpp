@@ -72,7 +72,7 @@ json json_of(const detail::ComponentCore& core) {
   return {{"component", core.name()}, {"endpoints", endpoints}, {"parameters", parameters}, {"callbacks", callbacks}};
 }
 
-/// What RLIMIT_DATA counts of this process, as `memory_mib` limits it; 0: unknown.
+/// The bytes of this process that RLIMIT_DATA counts, as `memory_mib` limits it; 0: unknown.
 std::uint64_t private_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -45,7 +45,7 @@ std::string LogFile::close() {
   wake_.notify_all();
   thread_.join();
   if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0) failed("write", errno);
-  // The thread is over: the rest is ours. What it left out last has no line in the file.
+  // The thread is over: the rest is ours. The lines that it left out last are not mentioned in the file.
   std::string said = std::exchange(trouble_, {});
   if (dropped_ == 0) return said;
   if (said.empty())

@@ -30,8 +30,8 @@ class LogFile {
   LogFile& operator=(const LogFile&) = delete;
   ~LogFile();  ///< as close()
 
-  /// Writes what waits, and ends. What of it, or of what was left out before, is not in the file, for people; "": all
-  /// is. Lines added later are lost. Blocks for the disk; once, and not at the same time as add().
+  /// Writes what waits, and ends. Returns, for people, which of these lines, or of those left out before, are not in
+  /// the file; "": all are. Lines added later are lost. Blocks for the disk; once, and not at the same time as add().
   [[nodiscard]] std::string close();
 
   /// A line with its end. Never blocks for the disk.

@@ -70,7 +70,7 @@ TEST_F(LogFiles, ALineThatIsLongerThanAFileIsCutIntoSeveral) {
   EXPECT_EQ(contents(path()).size(), 3001U - 2048U);
 }
 
-TEST_F(LogFiles, WhatCouldNotBeWrittenInTheEndIsSaid) {
+TEST_F(LogFiles, LinesThatCouldNotBeWrittenInTheEndAreReported) {
   const std::string folder = path("folder");
   std::filesystem::create_directory(folder);
   {
@@ -97,7 +97,7 @@ TEST_F(LogFiles, LinksPipesAndFoldersAreRefused) {
   EXPECT_THROW(LogFile({.path = path(), .bytes = 10}), Error);
 }
 
-TEST_F(LogFiles, WhatAnotherUserPutThereGetsNoLine) {
+TEST_F(LogFiles, AFileOfAnotherUserGetsNoLine) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
   std::ofstream(path()) << "planted\n";
   ASSERT_EQ(::chown(path().c_str(), 65'533, 65'533), 0);

@@ -13,10 +13,10 @@ struct ProgramFile {
   std::string folder{};  ///< its working folder: that of the file that names it, absolute
 };
 
-/// What `process.command` runs. A path is that file, and a name is searched in PATH as interpreter_file() does, never
-/// in the working folder. Throws Error: Unavailable (it is not there, or no program), Refused (others could have put or
-/// changed it, or could put modules and settings for it into its working folder). Runs nothing. Any thread; blocks for
-/// the file system.
+/// The program that `process.command` runs. A path is that file, and a name is searched in PATH as interpreter_file()
+/// does, never in the working folder. Throws Error: Unavailable (it is not there, or no program), Refused (others could
+/// have put or changed it, or could put modules and settings for it into its working folder). Runs nothing. Any thread;
+/// blocks for the file system.
 [[nodiscard]] ProgramFile program_file(const config::Configuration& configuration, const std::string& plan_folder,
                                        const config::Process& process);
 

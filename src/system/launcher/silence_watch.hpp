@@ -28,7 +28,8 @@ class SilenceWatch {
 
   /// Nanoseconds of the steady clock; 0: not yet. Reads shared memory; takes a mutex that is never held for long.
   [[nodiscard]] std::int64_t last_published(const std::string& topic);
-  /// What `before` has seen until now of the topics that both watch: of a publisher that has ended only it knows.
+  /// Takes over what `before` has seen until now of the topics that both watch: only it knows of publishers that have
+  /// ended.
   void know(SilenceWatch& before);
   /// Somebody has started: look for publishers now.
   void look();

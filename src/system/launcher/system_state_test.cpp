@@ -70,7 +70,7 @@ TEST(StateMachine, RunsWhenAllAreUp) {
   EXPECT_EQ(changes[0].reason, "all processes are up");
 }
 
-TEST(StateMachine, WhoFinishedInOrderDoesNotKeepTheOthersFromRunning) {
+TEST(StateMachine, AProcessThatFinishedInOrderDoesNotKeepTheOthersFromRunning) {
   Machine m({});
   m.process("a", Unit::Finished, 5);
   m.process("b", Unit::Up, 9);
@@ -91,7 +91,7 @@ TEST(StateMachine, StayingDownForLongEnoughDegrades) {
   EXPECT_EQ(changes[0].reason, "a is down for 300 ms: died by signal 11");
 }
 
-TEST(StateMachine, ABreakBeginsTheTimeAnew) {
+TEST(StateMachine, ABreakRestartsTheTime) {
   Machine m({rule({State::Running}, down("a", 300ms), State::Degraded)});
   m.start(10);
   m.process("a", Unit::Down, 1000);
@@ -118,7 +118,7 @@ TEST(StateMachine, StartingIsNotDown) {
   Machine m({rule({State::Starting, State::Running}, down("a"), State::Degraded)});
   EXPECT_TRUE(m.at(60'000).empty());
   m.process("a", Unit::Down, 60'001);
-  EXPECT_EQ(m.at(60'001).size(), 1U) << "but who ended before it was up is";
+  EXPECT_EQ(m.at(60'001).size(), 1U) << "but a process that ended before it was up is";
 }
 
 TEST(StateMachine, UpNeedsAllOfThem) {
@@ -247,7 +247,7 @@ TEST(StateMachine, TheFilesWayBackToRunningDoesNotHideAProcessThatIsGivenUp) {
   EXPECT_EQ(both.machine.state(), State::Degraded);
 }
 
-TEST(StateMachine, WhatAnOperatorKeepsDownIsNotUp) {
+TEST(StateMachine, AProcessThatAnOperatorKeepsDownIsNotUp) {
   Machine m({});
   m.start(10);
   m.process("b", Unit::Stopped, 100, "an operator stopped it");
@@ -266,7 +266,7 @@ TEST(StateMachine, WhatAnOperatorKeepsDownIsNotUp) {
   EXPECT_TRUE(starting.at(20).empty()) << "it hung in on_start";
 }
 
-TEST(StateMachine, WhatTheFileSaysOfAnEndIsAllThatFollowsIt) {
+TEST(StateMachine, OnlyTheFileDecidesWhatFollowsAnEnd) {
   // It waits for 10 s on purpose, and speaks of a's component only, while the system runs.
   Machine m({rule({State::Running}, down("a1", 10'000ms), State::SafeStop)});
   m.start(10);
@@ -377,7 +377,7 @@ TEST(StateMachine, ItGoesBackWhenATopicHasBeenPublishedOnForItsTime) {
   EXPECT_EQ(changes[0].reason, "messages have come on /x, /y for 1000 ms");
 }
 
-TEST(StateMachine, WhatIsNotPublishedOnForLongDoesNotCount) {
+TEST(StateMachine, ATopicThatWasSilentForLongDoesNotCount) {
   Machine m({rule({State::Running}, {Condition::Kind::Silent, {"/x"}, 500ms}, State::SafeStop),
              rule({State::SafeStop}, publishing({"/x"}, 1000ms), State::Running)});
   m.published["/x"] = 100;

@@ -74,7 +74,7 @@ TEST(OneProcess, TakesTheRestAlong) {
   EXPECT_EQ(c.transitions[1].when.names, (std::vector<std::string>{"/sensors"})) << "a topic is not a process";
 }
 
-TEST(OneProcess, NoLimitOfOneIsNoLimitOfAll) {
+TEST(OneProcess, WithoutALimitOfOneAllHaveNoLimit) {
   auto c = file();
   c.processes[0].memory_bytes = 0;
   EXPECT_EQ(one_process(std::move(c)).processes[0].memory_bytes, 0U);

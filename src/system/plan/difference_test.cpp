@@ -60,7 +60,7 @@ TEST(Differences, NewAndRemovedProcesses) {
   EXPECT_TRUE(d.restart.empty() && d.set.empty() && d.others.empty());
 }
 
-TEST(Differences, WhatAChangedProcessHasToRestartFor) {
+TEST(Differences, ChangesThatRestartTheirProcess) {
   const auto why = [](const std::function<void(Plan&)>& change) {
     const Difference d = after(change);
     EXPECT_TRUE(d.start.empty() && d.stop.empty() && d.set.empty());
@@ -123,7 +123,7 @@ TEST(Differences, ATopicsOptionsConcernThoseThatUseIt) {
   EXPECT_EQ(d.restart[1].process, "b");
 }
 
-TEST(Differences, WhatNoProcessRestartsFor) {
+TEST(Differences, ChangesThatRestartNoProcess) {
   const Difference d = after([](Plan& p) {
     p.configuration.transitions.emplace_back();
     p.configuration.needs.cpus = 1;
@@ -132,7 +132,7 @@ TEST(Differences, WhatNoProcessRestartsFor) {
   EXPECT_TRUE(d.restart.empty());
 }
 
-TEST(Differences, WhatCannotChangeWhileItRuns) {
+TEST(Differences, ChangesThatNeedANewRun) {
   EXPECT_THROW((void)after([](Plan& p) { p.configuration.name = "t"; }), Error);
   EXPECT_THROW((void)after([](Plan& p) { p.configuration.domain = "d"; }), Error);
   EXPECT_THROW((void)after([](Plan& p) { p.configuration.realtime = true; }), Error);

@@ -37,7 +37,7 @@ void add_file(Plan& plan, const std::string& path, const std::string& text) {
 
 constexpr std::size_t kMaxParameterBytes = std::size_t{16} << 20U;
 
-/// What `cardan param save` wrote, as `--set` takes it.
+/// The output of `cardan param save`, as `--set` takes it.
 std::vector<std::string> saved(const std::string& file, Plan& plan) {
   using nlohmann::json;
   const auto wrong = [&](const std::string& why) {

@@ -76,8 +76,8 @@ inline constexpr std::size_t kMaxPlanBytes = std::size_t{64} << 20U;
 /// The plan as bytes, without loss: equal plans have equal bytes. Throws Error (Limit): there are too many. Any thread;
 /// does not block.
 [[nodiscard]] std::string encode(const Plan& plan);
-/// The plan of these bytes. Throws Error (Incompatible): they are not a plan that encode() of this version made. What a
-/// configuration may say is not checked. Any thread; does not block.
+/// The plan of these bytes. Throws Error (Incompatible): they are not a plan that encode() of this version made. The
+/// rules of a configuration are not checked. Any thread; does not block.
 [[nodiscard]] Plan decode(std::string_view bytes);
 
 /// A file in memory with the plan, which nobody can change any more. Throws Error (System, Limit). Any thread; does not

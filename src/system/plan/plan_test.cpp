@@ -91,7 +91,7 @@ TEST(Plans, EveryKindOfKeySurvivesTheWay) {
   expect_the_same(plan, "street");
 }
 
-TEST(Plans, WhatIsCutOffOrChangedIsRefusedOrAnotherPlan) {
+TEST(Plans, ACutOrChangedPlanIsRefusedOrAnotherPlan) {
   std::vector<config::Problem> problems;
   const std::string bytes =
       encode({.configuration = config::parse_configuration(config::kStreet, "street.json", problems)});

@@ -184,8 +184,8 @@ bool Client::is_open(const std::string& process) const {
 /// Finds out here whether processes with lost connections live, also if no name leads to them any more. That a connect
 /// succeeds proves nothing: a process that is dying closes its connections before its listening socket, and until then
 /// the kernel puts every connect into the backlog. A new connection tells in the end: by the first message
-/// (take_message), or by its hang-up. A process that is stopped does neither, and it stays unknown whether it will go
-/// on.
+/// (take_message), or by its hang-up. A process that is stopped does neither, and it stays unknown whether it will
+/// continue.
 void Client::settle_lost() {
   std::map<std::string, uid_t> open;
   for (const auto& [place, lost] : lost_)

@@ -49,7 +49,7 @@ TEST(Outbox, AStrangerThatReadsNothingCostsEightLettersWithDescriptorsAndIsGiven
     }
     EXPECT_TRUE(outbox.flush(pair.ours.get()));
   }
-  EXPECT_EQ(received, 16) << "who reads again gets all of them, in order";
+  EXPECT_EQ(received, 16) << "a peer that reads again gets all of them, in order";
   EXPECT_TRUE(outbox.empty());
   outbox.settle(pair.ours.get());
   auto& shares = cardan::detail::DescriptorShares::of_process();

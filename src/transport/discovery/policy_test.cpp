@@ -65,13 +65,13 @@ TEST(PolicyText, NamesAreLookedUp) {
   EXPECT_NE(ask(text, "/a", user(5001)), "");
 }
 
-TEST(PolicyText, NobodyIsWhoeverIsNotMapped) {
+TEST(PolicyText, UnmappedUsersAreNobody) {
   const std::string text = R"({"topics": [{"topic": "*", "users": [65534], "groups": [65534]}]})";
   EXPECT_NE(ask(text, "/a", user(kUnmapped, {kUnmapped})), "");
   EXPECT_EQ(ask(text, "/a", user(65534)), "") << "a user like any other where all ids are mapped";
 }
 
-TEST(PolicyText, WhatIsNoPolicyIsRefusedAsAWhole) {
+TEST(PolicyText, AnInvalidPolicyIsRefusedAsAWhole) {
   for (const char* text :
        {"", "{", "[]", "7", "{}", R"({"topics": 7})", R"({"topics": {}})", R"({"topics": [7]})",
         R"({"topics": [{"topic": 7}]})", R"({"topics": [{"topic": "*", "users": 5001}]})",
@@ -116,7 +116,7 @@ TEST_F(PolicyFile, AnEditCountsAtOnce) {
   EXPECT_NE(Policy::refusal_by(file_, "/a", user(5199)).find("no policy file"), std::string::npos);
 }
 
-TEST_F(PolicyFile, WhoeverCanWriteItIsNotLetInByIt) {
+TEST_F(PolicyFile, AUserThatCanWriteItIsNotLetInByIt) {
   write(R"({"topics": [{"topic": "*", "users": [5001]}]})");
   EXPECT_EQ(cardan::detail::refusal(Access::Policy, "/a", user(5001), folder_), "");
   ::chmod(file_.c_str(), 0666);
@@ -124,7 +124,7 @@ TEST_F(PolicyFile, WhoeverCanWriteItIsNotLetInByIt) {
       << "a policy that was good a moment ago";
 }
 
-TEST(AccessByOwner, WhatTheOwnerOfANameTells) {
+TEST(AccessByOwner, TheOwnerOfANameDecides) {
   const uid_t us = ::geteuid();
   for (const Access access : {Access::Owner, Access::Group, Access::Everyone, Access::Policy})
     EXPECT_TRUE(cardan::detail::may_be_accepted(access, us));

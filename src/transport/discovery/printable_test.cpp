@@ -34,7 +34,7 @@ TEST(Printable, ControlsAndTricksOfDirectionBecomeQuestionMarks) {
     EXPECT_EQ(printable(std::string("a") + trick + "b"), "a?b");
 }
 
-TEST(Printable, WhatIsNotUtf8BecomesQuestionMarks) {
+TEST(Printable, BytesThatAreNotUtf8BecomeQuestionMarks) {
   EXPECT_EQ(printable("a\xff\xfe"), "a??");
   EXPECT_EQ(printable("a\xc3"), "a?");               // cut
   EXPECT_EQ(printable("\xc0\xaf"), "??");            // overlong

@@ -77,7 +77,7 @@ struct stat with(uid_t owner, mode_t mode) {
 
 }  // namespace
 
-TEST(RunFolders, WhoMayOwnThemAndWhoMayWriteThem) {
+TEST(RunFolders, TheirPermittedOwnersAndWriters) {
   const uid_t us = ::geteuid();
   for (const uid_t owner : {uid_t{0}, us})
     for (const mode_t mode : {0700U, 0755U, 01777U, 01770U, 03770U}) EXPECT_EQ(folder_refusal(with(owner, mode)), "");
@@ -221,7 +221,7 @@ TEST_F(RunDirectories, TheOwnerIsKnownBeforeAnybodyConnects) {
   EXPECT_TRUE(somebody_knocked(listener));
 }
 
-TEST_F(RunDirectories, WhatIsNoSocketOfOneProcessIsNotConnectedTo) {
+TEST_F(RunDirectories, AFileThatIsNotASocketOfOneProcessIsNotConnectedTo) {
   int error = 0;
   const auto why_not = [&](unsigned process) {
     EXPECT_FALSE(directory_.connect(id(process), error));
@@ -243,7 +243,7 @@ TEST_F(RunDirectories, WhatIsNoSocketOfOneProcessIsNotConnectedTo) {
   EXPECT_TRUE(directory_.connect(id(3), error));
 }
 
-TEST_F(RunDirectories, ASocketOfOneUserBehindAnothersNameIsNot) {
+TEST_F(RunDirectories, ASocketOfOneUserUnderTheNameOfAnotherIsNot) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: needs root";
   const Fd listener = directory_.listen(id(1));
   own(path("p." + id(1)), kStranger);
@@ -294,7 +294,7 @@ TEST_F(RunDirectories, RootRemovesWhatOthersLeftAFewAtATime) {
   EXPECT_EQ(names(), 0U);
 }
 
-TEST_F(RunDirectories, WhatIsNotOfItsKindIsNotRemoved) {
+TEST_F(RunDirectories, FilesOfOtherKindsAreNotRemoved) {
   const std::string process = id(1);
   std::ofstream(path("p." + process)) << "a file";
   std::ofstream(path(fmt::format("t.{:016x}.{}.1", kHash, process))) << "a file";

@@ -43,7 +43,7 @@ class Deadline : public cardan::test::OwnRunDirectory {
   std::shared_ptr<cardan::detail::PublisherCore> core_;
 };
 
-TEST_F(Deadline, ASignOfLifeOfTheFutureIsNone) {
+TEST_F(Deadline, ASignOfLifeFromTheFutureDoesNotCount) {
   for (const std::int64_t lie : {cardan::steady_now() + 3'600'000'000'000, std::int64_t{1} << 61,
                                  std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
     heartbeat() = lie;

@@ -46,7 +46,7 @@ TEST(HelperTime, AllUsersTogetherGetHalf) {
   EXPECT_GE(all, kLength / 3);
 }
 
-TEST(HelperTime, WhoWasQuietIsNotDelayedByOthers) {
+TEST(HelperTime, AQuietUserIsNotDelayedByOthers) {
   HelperTime time;
   for (unsigned u = 0; u < 1000; ++u) time.spend(user(u), 1'000'000'000, kBegin);
   EXPECT_NE(time.opens_at(user(0), kBegin), 0);

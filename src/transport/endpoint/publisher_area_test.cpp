@@ -67,7 +67,7 @@ ReaderContract contract(std::size_t max_bytes) {
   return {type.hash, type.bytes, type.alignment, max_bytes};
 }
 
-TEST(PublisherArea, WhatAPublisherLaysOutIsAccepted) {
+TEST(PublisherArea, TheLayoutOfAPublisherIsAccepted) {
   for (const std::size_t max_bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{65'535},
                                       std::size_t{65'536}, std::size_t{921'600}, 7 * kMiB + 1})
     for (const std::uint32_t depth : {1U, 7U, 1024U}) {
@@ -113,7 +113,7 @@ TEST(PublisherArea, NoPartIsLargerThanItsContents) {
   }
 }
 
-TEST(PublisherArea, WhatIsCommittedHasMemoryBehindIt) {
+TEST(PublisherArea, CommittedSlotsHaveMemory) {
   const Made made(kMiB);
   made.core.hot().committed = made.header().max_slots;
   EXPECT_NE(refusal([&] { (void)made.map(); }), "");
@@ -159,7 +159,7 @@ struct UsedUp {
   uid_t uid;
 };
 
-TEST(PublisherArea, WhatIsNotAnsweredIsNeitherThereNorAHole) {
+TEST(PublisherArea, AnUnansweredPageIsNeitherThereNorAHole) {
   constexpr uid_t kWhose = 4711;
   const Made made(kMiB);
   const auto map = [&] { return PublisherArea::map(made.fd(), made.core.area().size(), true, kWhose); };
@@ -185,7 +185,7 @@ TEST(PublisherArea, WhatIsNotAnsweredIsNeitherThereNorAHole) {
   EXPECT_NO_THROW((void)map());
 }
 
-TEST(AnswerTimes, WhatOthersUseUpLeavesEachUserItsFirstQuestion) {
+TEST(AnswerTimes, OtherUsersLeaveEachUserItsFirstQuestion) {
   AnswerTimes times;
   constexpr std::int64_t kNow = 1'000'000'000'000;
   for (uid_t uid = 1; uid <= 6; ++uid) {

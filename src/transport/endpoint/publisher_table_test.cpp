@@ -85,10 +85,11 @@ TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
       if (made.attach(stranger(user)) == nullptr) break;
   int own = 0;
   while (own < 64 && made.attach(::geteuid()) != nullptr) ++own;
-  EXPECT_EQ(own, 64) << "beside " << made.core->subscribers() - static_cast<std::size_t>(own) << " of strangers";
+  EXPECT_EQ(own, 64) << "in addition to " << made.core->subscribers() - static_cast<std::size_t>(own)
+                     << " of strangers";
 }
 
-TEST(PublisherTable, WhoIsInTheBackgroundIsWokenAfterAllOthers) {
+TEST(PublisherTable, ASubscriberInTheBackgroundIsWokenAfterAllOthers) {
   TopicMade made({.depth = 1});
   const Attached* const recorder = made.attach(::geteuid(), 1, false, true);
   const Attached* const reader = made.attach(::geteuid());
@@ -138,7 +139,7 @@ TEST(PublisherTable, ReadersOfThisProcessAreHandedASampleBeforeTheBackgroundIsWo
   EXPECT_EQ(recorder->bell->word().load(), 1U);
 }
 
-TEST(PublisherTable, ABellForTheBackgroundIsNoReasonToRefuse) {
+TEST(PublisherTable, AMissingBellForTheBackgroundIsNotAReasonToRefuse) {
   TopicMade made({.depth = 1});
   ASSERT_NE(made.attach(::geteuid()), nullptr);
   while (made.boards[::geteuid()]->allocate() >= 0) {
@@ -157,7 +158,7 @@ TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {
   EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never a stranger's";
 }
 
-TEST(PublisherTable, WhoComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
+TEST(PublisherTable, ASubscriberThatComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
   TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 5s});
   const Attached* const slow = made.attach(::geteuid(), 1, true);
   made.core->publish(made.core->loan(), 0, 0);
@@ -282,7 +283,7 @@ TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
   }
 }
 
-TEST(PublisherTable, WhoDoesNotFollowIsRungAtOnceBesideFollowers) {
+TEST(PublisherTable, ASubscriberThatDoesNotFollowIsRungAtOnceAmongFollowers) {
   TopicMade made({.depth = 1});
   made.core->poke_helper = [] {};
   std::vector<std::unique_ptr<Descriptor>> descriptors;
@@ -299,7 +300,7 @@ TEST(PublisherTable, WhoDoesNotFollowIsRungAtOnceBesideFollowers) {
   EXPECT_EQ(made.core->hot().wakes.load(), 2U);
 }
 
-TEST(PublisherTable, WhoLeavesWhileItIsWaitedForCostsNoMore) {
+TEST(PublisherTable, ASubscriberThatLeavesWhileItIsWaitedForCostsNoMore) {
   TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 10s});
   const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
   publish();

@@ -31,7 +31,7 @@ TEST(RefusalBudget, OldFramesCostLittle) {
   EXPECT_TRUE(budget.spent());
 }
 
-TEST(RefusalsInARow, OneGoodFrameBetweenThemBeginsAnew) {
+TEST(RefusalsInARow, OneGoodFrameBetweenThemRestartsTheCount) {
   RefusalsInARow row;
   for (std::uint32_t round = 0; round < 10; ++round)
     for (std::uint32_t i = 0; i + 1 < RefusalsInARow::kMost; ++i) EXPECT_FALSE(row.add(100, round));

@@ -12,7 +12,7 @@
 
 namespace cardan::detail {
 
-/// What a copy needs to know of a publisher's area; every number in the header has been checked.
+/// The facts about a publisher's area that a copy needs; every number in the header has been checked.
 struct StreamView {
   const layout::Header& header;
   protocol::ReaderRing<Native> ring;

@@ -114,7 +114,7 @@ TEST_F(SubscriberCores, EventsOfOneStrangersStreamsAreLimited) {
   EXPECT_EQ(in_->next_event()->kind, Event::Kind::Died);
 }
 
-TEST_F(SubscriberCores, WhatCannotBeLookedAtYetIsSetAsideAndNotCutOff) {
+TEST_F(SubscriberCores, APublisherThatCannotBeCheckedYetIsSetAsideAndNotCutOff) {
   const uid_t whose = other_user(1);
   PublisherCore core("/cores", kWord, {}, {});
   const std::uint64_t id = add(core, whose)->id;

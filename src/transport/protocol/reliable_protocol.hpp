@@ -11,7 +11,7 @@
 ///   publisher                              subscriber, after a take
 ///   P1 backpressure := 1                   R6 cursor := n
 ///   P2 p := progress                       P3 progress += 1
-///   Q1 cursor ≥ needed?  (yes: go on)      P4 backpressure?  (0: go on)
+///   Q1 cursor ≥ needed?  (yes: done)       P4 backpressure?  (0: done)
 ///      FUTEX_WAIT(progress, p)                FUTEX_WAKE(progress)
 /// Either Q1 sees R6, or P4 sees P1 and the wait finds `progress` changed or is woken (I15, I16).
 namespace cardan::protocol {

@@ -57,7 +57,7 @@ class BagCount : public testing::Test {
 
 TEST_F(BagCount, AddsUpItsIndex) { EXPECT_EQ(count_bag_messages(written(bag(true))), 41U); }
 
-TEST_F(BagCount, WhatWasNotClosedOrIsNoneIsAnError) {
+TEST_F(BagCount, UnclosedBagsAndOtherFilesAreErrors) {
   EXPECT_THROW(static_cast<void>(count_bag_messages(written(bag(false)))), Error);
   EXPECT_THROW(static_cast<void>(count_bag_messages(written("#ROSBAG V1.2\n"))), Error);
   EXPECT_THROW(static_cast<void>(count_bag_messages(written(""))), Error);

@@ -31,7 +31,7 @@ struct Producer {
   double cpu_s = 0;
 };
 
-// Written once, as rosbag2's generator does: what is in it does not matter to anybody who only copies it.
+// Written once, as rosbag2's generator does: its content does not matter to a program that only copies it.
 MessagePointer generated(std::uint16_t topic, std::size_t bytes, std::uint16_t sensor) {
   std::vector<std::uint8_t> payload(bytes);
   recording::write_payload(payload, {.sensor = sensor, .number = 1});

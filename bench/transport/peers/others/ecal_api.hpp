@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of eCAL 6.1 that the bench calls, in words of our own: the wheel `eclipse-ecal` has the library, and no
 // headers. Only what other programs may call too is declared, with the names that the library exports. Its classes keep
-// a pointer to their parts; its configuration is only passed on, so that its layout does not matter here. What else
-// crosses the border are types of libstdc++, which the wheel has of the system.
+// a pointer to their parts; its configuration is only passed on, so that its layout does not matter here. All other
+// types in its interface are of libstdc++, which the wheel has of the system.
 #pragma once
 
 #include <cstddef>

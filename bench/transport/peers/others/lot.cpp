@@ -2,8 +2,8 @@
 // `lot`: the mechanism of "Low Overhead Transport" (LOT) §III, in our words: one shared writable segment, in which
 // messages are allocated with Boost.Interprocess, a queue per reader with a mutex and a condition variable in shared
 // memory, and shared pointers with a reference count as its items. The reader that drops the last pointer frees the
-// message. What LOTROS adds, a thread that forwards each item to ROS' own queue, is left out: it would cost a second
-// wake-up. A full queue drops its oldest item.
+// message. The addition of LOTROS, a thread that forwards each item to ROS' own queue, is left out: it would cost a
+// second wake-up. A full queue drops its oldest item.
 #include <sys/mman.h>
 
 #include <array>

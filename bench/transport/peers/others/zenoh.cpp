@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `zenoh` and `zenoh-shm`: peers over tcp/127.0.0.1 without scouting, priority RealTime, express, Drop on congestion;
-// the second fills its frames in Zenoh's shared memory. Frames are stamped on Zenoh's own thread. rust/zenoh is the
-// crate behind them.
+// the second fills its frames in Zenoh's shared memory. Frames are stamped on Zenoh's own thread. rust/zenoh is their
+// crate.
 #include <cstdlib>
 #include <memory>
 #include <string>

@@ -99,7 +99,7 @@ export class Detail {
     if (isShown && this.topic !== null && !this.#isPaused) this.#subscribe();
     if (!isShown) this.boxes.use("detail", false); // the next picture asks for them again
   }
-  /** The view stands still, and asks for nothing. */
+  /** The view is frozen, and asks for nothing. */
   #pause(isPaused) {
     this.#setPaused(isPaused);
     this.#end();
@@ -139,7 +139,7 @@ export class Detail {
     else this.#since = now;
     this.#cameAt = now;
   }
-  /** What is shown may be old: says how old. */
+  /** Says how old the shown values are. */
   #showSilence() {
     if (this.topic === null || !this.#isShown) return;
     const { now } = this.session.timeline ?? {}; // of a recording

@@ -9,7 +9,7 @@ const LABEL = 16; // pixels, its height
 
 const MANY = 12; // topics between the same boxes that become one box
 
-/** What a line says. `hz`: it leads to a topic; else it leads from one, and has the latencies. */
+/** The text of a line. `hz`: it leads to a topic; else it leads from one, and has the latencies. */
 export const edgeText = ({ hz, median, most }) => (hz !== undefined ? (hz >= 0 ? rateText(hz) : "") : median < 0 ? "" : `${timeText(median)} / ${timeText(most)}`);
 
 /** Components of a process that do this with a topic; else its program. */

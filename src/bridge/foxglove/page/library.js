@@ -6,7 +6,7 @@ const all = new Map(); // name → the promise of what its script makes
 
 export const hasLibrary = (name) => LIBRARIES.has(name);
 
-/** What a script calls `global`; `style`: it has a style sheet, too. Loaded when it is needed for the first time. */
+/** The object that a script calls `global`; `style`: it has a style sheet, too. Loaded when it is needed for the first time. */
 export function library(path, global, style) {
   if (!all.has(path))
     all.set(

@@ -65,5 +65,5 @@ export function named(schema, message) {
   return visit(schema.root, message);
 }
 
-/** What the bridge says of a picture or of points. */
+/** The bridge's description of a picture or of points. */
 export const namedHead = ({ header, ...rest }) => ({ header: OWN.get("std_msgs/Header").make(header), ...rest });

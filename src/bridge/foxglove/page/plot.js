@@ -110,7 +110,7 @@ class Chart {
     }
   }
 
-  /** What the axes measure, and the values where the pointer is or the newest. */
+  /** The quantities of the axes, and the values where the pointer is or the newest. */
   say(from, to) {
     const of = (side) => [...new Set(this.lines.filter((line) => line.side === side).map((line) => line.unit || "no unit"))].join(", ");
     const set = (element, text) => element.textContent !== text && (element.textContent = text);
@@ -159,7 +159,7 @@ export class Plots {
     this.#listCharts();
   }
 
-  /** What the address says of the charts. */
+  /** The charts, as the address has them. */
   get layout() {
     return textOf({ span: $("plot-span").value, charts: this.#charts.map(({ scale, lines }) => ({ scale, lines })) });
   }
@@ -294,7 +294,7 @@ export class Plots {
     $("plot-pause").textContent = isPaused ? "Continue" : "Pause";
     this.draw();
   }
-  /** The reader chose a part: it stands still, in all charts. */
+  /** The reader chose a part: it is frozen, in all charts. */
   #zoomTo(from, to) {
     if (!this.isPaused) this.#pause(true);
     this.#zoom = [from, to];

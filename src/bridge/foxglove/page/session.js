@@ -69,7 +69,7 @@ export class Session {
   now() {
     return this.timeline?.now ?? Date.now() - this.#skew;
   }
-  /** What the clock there said when it looked, up to two seconds ago. */
+  /** The time of the clock there when it looked, up to two seconds ago. */
   clock(ms) {
     const off = Date.now() - ms;
     const skew = off > -500 && off < 2500 ? 0 : off - 1000;
@@ -120,7 +120,7 @@ export class Session {
     };
   }
 
-  /** What the bridge is asked for, as its listeners need it now. */
+  /** The requests to the bridge, as its listeners need them now. */
   #fit(use) {
     if (use.preview && use.channel && use.most !== this.#mostOf(use)) this.#leave(use);
     this.#enter(use);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cardan run` runs: states, processes, components and their parameters.
+// The system of `cardan run`: states, processes, components and their parameters.
 import { TROUBLE } from "./overview.js";
 import { bytesText, clockText, fillTable, numberText, timeText } from "./text.js";
 

@@ -147,7 +147,7 @@ export class Timeline {
       [this.#asked, this.#wanted] = [this.#wanted, undefined];
     }, wait);
   }
-  /** What the bridge last said may be older than the last seek. */
+  /** The bridge's last answer may be older than the last seek. */
   get #target() {
     return this.#wanted ?? this.#asked ?? this.#now;
   }

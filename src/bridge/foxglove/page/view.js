@@ -69,7 +69,7 @@ const graph = new Graph((topic) => {
 });
 
 let noticeEnd = 0;
-/** What the bridge says to this page; the log keeps it. */
+/** The bridge's messages to this page; the log keeps them. */
 function notice(text) {
   $("notice-text").textContent = text;
   $("notice").hidden = text === "";
