@@ -22,8 +22,7 @@ void speak(test::RawPeer& peer, const Imposter& imposter, std::string_view input
   if (!peer) return;
   const auto asked = peer.receive_op("attach");
   if (!asked) return;
-  const auto ids = test::numbers_of(asked->text, "id");
-  for (const Letter& letter : letters_of(input, std::to_string(ids.empty() ? 0 : ids[0]), offers.area_bytes()))
+  for (const Letter& letter : letters_of(input, std::to_string(test::id_of(*asked)), offers.area_bytes()))
     if (!letter.hang_up) say(peer.fd(), letter, offers);
   ::shutdown(peer.fd(), SHUT_WR);
 }
@@ -70,30 +69,22 @@ void run(std::string_view input) {
 }
 
 std::vector<std::string> seeds() {
-  const std::string hello = R"(0 {"op":"hello","version":1,"pid":1,"name":"imposter","clock_offset":0})"
-                            "\n";
-  const std::string attached =
-      R"( {"op":"attached","id":$I,"bytes":$B,"cursor":2,"owed_from":6,"bell":0,"bell_bytes":65536})"
-      "\n";
-  const std::string hole = R"(0hb {"op":"attached","id":$I,"bytes":1099511627776,"cursor":0,"owed_from":0,"bell":1})"
-                           "\n";
+  const std::string hello = line("0", handshake::Hello{.pid = 1, .name = "imposter"});
+  const handshake::Attached attached{
+      .id = kTheirId, .bytes = kAreaBytes, .bell = 0, .bell_bytes = 65536, .cursor = 2, .owed_from = 6};
+  const handshake::Attached hole{.id = kTheirId, .bytes = std::uint64_t{1} << 40, .bell = 1};
+  const handshake::Refused refused{
+      .id = kTheirId, .code = handshake::Reason::Type, .why = "it is another", .remedy = "none"};
   std::vector<std::string> all;
   for (const std::string how : {"0", "1", "2", "3"}) {
-    all.push_back(how + hello + "0ab" + attached);
-    all.push_back(how + hello +
-                  R"(0 {"op":"refused","id":$I,"code":"type","why":"it is another","remedy":"none"})"
-                  "\n");
+    all.push_back(how + hello + line("0ab", attached));
+    all.push_back(how + hello + line("0", refused));
   }
-  all.push_back("0" + hello + "0sb" + attached);
-  all.push_back("1" + hello + hole);
-  all.push_back("0" + hello +
-                R"(0 {"op":"gone","id":$I})"
-                "\n");
-  all.push_back("0" + hello + "0ab" + attached +
-                R"(0 {"op":"demoted","id":$I})"
-                "\n" +
-                R"(0 {"op":"ended","id":$I})"
-                "\n");
+  all.push_back("0" + hello + line("0sb", attached));
+  all.push_back("1" + hello + line("0hb", hole));
+  all.push_back("0" + hello + line("0", handshake::Gone{kTheirId}));
+  all.push_back("0" + hello + line("0ab", attached) + line("0", handshake::Demoted{kTheirId}) +
+                line("0", handshake::Ended{kTheirId}));
   return all;
 }
 

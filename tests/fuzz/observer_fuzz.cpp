@@ -83,32 +83,38 @@ void run(std::string_view input) {
   speaker.join();
 }
 
+handshake::Topics topics() {
+  handshake::Publication one;
+  one.report.topic = "/fuzz";
+  one.report.type = "t";
+  one.report.layout = "$H";
+  one.report.serial = 1;
+  one.report.depth = 4;
+  one.report.max_bytes = 1;
+  one.report.latency = {{3, 4}, {5, 6}};
+  one.report.heartbeat_ns = 1;
+  SubscriberReport reader;
+  reader.name = "n";
+  reader.pid = 1;
+  reader.received = 1;
+  reader.latency = {{7, 8}};
+  one.report.subscribers = {reader};
+  return {.topics = {one}};
+}
+
 std::vector<std::string> seeds() {
-  const std::string hello = R"(0 {"op":"hello","version":1,"pid":1,"name":"imposter","clock_offset":0})"
-                            "\n";
-  const std::string attached = R"( {"op":"attached","id":1,"bytes":$B})"
-                               "\n";
-  const std::string topics =
-      R"(0 {"op":"topics","next":0,"topics":[{"topic":"/fuzz","type":"t","hash":"$H","serial":1,"depth":4,"max_bytes":1,"latency":[[3,4],[5,6]],"heartbeat_ns":1,"subscribers":[{"pid":1,"name":"n","uid":0,"received":1,"latency":[[7,8]]}]}]})"
-      "\n";
-  const std::string more = R"(0 {"op":"topics","next":2,"topics":[]})"
-                           "\n";
+  const handshake::Hello hello{.pid = 1, .name = "imposter"};
+  const handshake::Attached attached{.id = 1, .bytes = kAreaBytes, .access = Access::Owner};
+  const handshake::Attached hole{.id = 1, .bytes = std::uint64_t{1} << 40, .access = Access::Owner};
+  const std::string list = line("0", topics());
   return {
-      hello + "0a" + attached + topics,
-      hello + "0a" + attached + more + topics,
-      hello +
-          R"(0 {"op":"refused","id":1,"why":"not for you"})"
-          "\n" +
-          topics,
-      hello +
-          R"(0 {"op":"gone","id":1})"
-          "\n" +
-          topics,
-      R"(0 {"op":"hello","version":2})"
-      "\n",
-      hello + "0s" + attached + "1" + hello.substr(1) + "1" + topics.substr(1),
-      hello + R"(0h {"op":"attached","id":1,"bytes":1099511627776})"
-              "\n",
+      line("0", hello) + line("0a", attached) + list,
+      line("0", hello) + line("0a", attached) + line("0", handshake::Topics{.next = 2}) + list,
+      line("0", hello) + line("0", handshake::Refused{.id = 1, .why = "not for you"}) + list,
+      line("0", hello) + line("0", handshake::Gone{1}) + list,
+      line("0", handshake::Hello{.version = 2}),
+      line("0", hello) + line("0s", attached) + line("1", hello) + line("1", topics()),
+      line("0", hello) + line("0h", hole),
   };
 }
 

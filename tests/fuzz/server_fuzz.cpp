@@ -2,12 +2,10 @@
 // Strangers that connect to a publishing process and say anything, on several connections, with any descriptors, while
 // it publishes. Must hold: the process lives, its answers are the handshake's, and nothing of a stranger is left when
 // it has hung up.
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cardan/publisher.hpp"
 #include "src/transport/discovery/process.hpp"
-#include "src/transport/discovery/wire.hpp"
 #include "tests/fuzz/speech.hpp"
 #include "tests/support/raw_peer.hpp"
 
@@ -38,6 +36,11 @@ struct Victim {
   }
 };
 
+bool is_answer(const std::string& text) {
+  const auto message = handshake::decode(text);
+  return message && !std::holds_alternative<handshake::Other>(*message);
+}
+
 void run(std::string_view input) {
   static Victim& victim = *[] {
     run_domain("server");
@@ -48,7 +51,7 @@ void run(std::string_view input) {
     for (const auto& peer : peers) {
       socket::Message answer;
       while (peer && socket::receive(peer->fd(), answer) == socket::Received::Message)
-        require(detail::wire::parse(answer.text).has_value(), "an answer that is not the handshake's");
+        require(is_answer(answer.text), "an answer that is not the handshake's");
     }
   };
   const auto settle = [&] {
@@ -84,34 +87,32 @@ void run(std::string_view input) {
 }
 
 std::vector<std::string> seeds() {
-  const std::string hello = R"( {"op":"hello","version":1,"pid":1,"name":"raw","clock_offset":0})"
-                            "\n";
-  const std::string attach =
-      R"p(p {"op":"attach","id":1,"serial":1,"topic":"/fuzz","type":"test_msgs/msg/Big","hash":"$H","holds":1,"threads":1,"reliable":true,"prewake":true})p"
-      "\n";
-  const std::string reliable =
-      R"p(p {"op":"attach","id":2,"serial":2,"topic":"/fuzz/reliable","type":"test_msgs/msg/Big","hash":"$H","holds":4,"threads":2,"reliable":true,"prewake":false})p"
-      "\n";
-  const std::string list = R"( {"op":"list","topic":"","from":0})"
-                           "\n";
+  const handshake::Hello hello{.pid = 1, .name = "raw"};
+  const handshake::Attach attach{
+      .id = 1,
+      .serial = 1,
+      .topic = "/fuzz",
+      .type = "test_msgs/msg/Big",
+      .hash = "$H",
+      .announced = handshake::Announcement{.holds = 1, .threads = 1, .reliable = true, .prewake = true}};
+  handshake::Attach reliable = attach;
+  reliable.id = 2;
+  reliable.serial = 2;
+  reliable.topic = "/fuzz/reliable";
+  reliable.announced = handshake::Announcement{.holds = 4, .threads = 2, .reliable = true};
+  const handshake::Attach observe{.id = 3, .serial = 1, .topic = "/fuzz", .observer = true};
+  const handshake::Attach observe_closed{.id = 3, .serial = 3, .topic = "/fuzz/closed", .observer = true};
+  const handshake::List list;
   std::string accents;
   for (int i = 0; i < 24; ++i) accents += "é";
   return {
-      "0" + hello + "0" + attach + "0" + list,
-      "0" + hello + "0" + attach +
-          R"(0l {"op":"notify","id":1})"
-          "\n" +
-          R"(0 {"op":"detach","id":1})"
-          "\n",
-      "0" + hello + "0" + reliable + "1" + hello + "1" + reliable + "1" + attach + "0-\n1" + list,
-      "0" + hello +
-          R"(0 {"op":"attach","id":3,"serial":1,"topic":"/fuzz","observer":true})"
-          "\n0" +
-          list,
-      "0" + hello +
-          R"(0 {"op":"attach","id":3,"serial":3,"topic":"/fuzz/closed","observer":true})"
-          "\n",
-      "0 {\"op\":\"hello\",\"name\":\"" + accents + "\"}\n0" + attach + "0" + list,
+      line("0", hello) + line("0p", attach) + line("0", list),
+      line("0", hello) + line("0p", attach) + line("0l", handshake::Notify{1}) + line("0", handshake::Detach{1}),
+      line("0", hello) + line("0p", reliable) + line("1", hello) + line("1p", reliable) + line("1p", attach) + "0-\n" +
+          line("1", list),
+      line("0", hello) + line("0", observe) + line("0", list),
+      line("0", hello) + line("0", observe_closed),
+      line("0", handshake::Hello{.name = accents}) + line("0p", attach) + line("0", list),
   };
 }
 

@@ -10,17 +10,21 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cardan/detail/fd.hpp"
 #include "src/base/area.hpp"
 #include "src/base/socket.hpp"
+#include "src/transport/discovery/handshake.hpp"
 #include "src/transport/endpoint/bell_board.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/frames.hpp"
 
 namespace cardan::fuzz {
+
+namespace handshake = detail::handshake;
 
 using Message = test::Big;
 inline constexpr std::uint32_t kWords = 16;
@@ -65,6 +69,21 @@ inline std::vector<Letter> letters_of(std::string_view input, const std::string&
     all.push_back(std::move(letter));
   }
   return all;
+}
+
+/// Numbers of a message that become `$I` and `$B` in its line.
+inline constexpr std::uint64_t kTheirId = 7'100'000'000'000'000'001;
+inline constexpr std::uint64_t kAreaBytes = 7'200'000'000'000'000'002;
+
+/// The line of a letter: `to` is its connection and descriptors.
+inline std::string line(const std::string& to, const handshake::Message& message) {
+  std::string text = handshake::encode(message);
+  for (const auto& [number, mark] : {std::pair{kTheirId, "$I"}, std::pair{kAreaBytes, "$B"}}) {
+    const std::string digits = std::to_string(number);
+    for (std::size_t at = text.find(digits); at != std::string::npos; at = text.find(digits))
+      text.replace(at, digits.size(), mark);
+  }
+  return to + " " + text + "\n";
 }
 
 /// The descriptors that a stranger may hand over, by letter; the descriptors stay ours and are duplicated on their way.

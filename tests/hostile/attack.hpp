@@ -44,13 +44,11 @@ struct Attack {
   [[nodiscard]] bool connected() const { return static_cast<bool>(peer); }
 };
 
-inline std::string attach_text(const Target& target, int id, const std::string& more = R"("holds":1,"threads":1)") {
-  using Traits = cardan::message_traits<Big>;
-  char hash[17];
-  std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(Traits::type_hash()));
-  return R"({"op":"attach","id":)" + std::to_string(id) + R"(,"serial":)" + target.serial +
-         R"(,"topic":"/ping","type":")" + std::string(Traits::type_name()) + R"(","hash":")" + hash +
-         R"(","reliable":true,"prewake":true,)" + more + "}";
+inline handshake::Attach attach_to_ping(const Target& target, std::uint64_t id) {
+  auto request = attach_request<Big>(target, "/ping", id);
+  request.announced->reliable = true;
+  request.announced->prewake = true;
+  return request;
 }
 
 inline detail::Area make_page() {
@@ -67,17 +65,19 @@ inline Attack attach() {
   const Target target = target_of("/ping");
   a.peer = std::make_unique<RawPeer>(target.socket);
   a.page = make_page();
-  if (!*a.peer || !a.peer->hello("hostile") || !a.peer->send(attach_text(target, 1), {a.page.read_only_fd()})) {
+  if (!*a.peer || !a.peer->hello("hostile") || !a.peer->send(attach_to_ping(target, 1), {a.page.read_only_fd()})) {
     a.peer.reset();
     return a;
   }
   auto answer = a.peer->receive_op("attached", std::chrono::seconds(2));
-  if (!answer || answer->fds.size() != 2) {
+  const auto message = answer ? handshake::decode(answer->text) : std::nullopt;
+  const auto* attached = message ? std::get_if<handshake::Attached>(&*message) : nullptr;
+  if (attached == nullptr || answer->fds.size() != 2) {
     a.peer.reset();
     return a;
   }
-  a.bytes = cardan::test::numbers_of(answer->text, "bytes").at(0);
-  a.bell = cardan::test::numbers_of(answer->text, "bell").at(0);
+  a.bytes = attached->bytes;
+  a.bell = attached->bell;
   a.fds = std::move(answer->fds);
   return a;
 }

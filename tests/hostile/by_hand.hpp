@@ -18,6 +18,8 @@
 
 #include "src/base/area.hpp"
 #include "src/transport/discovery/run_directory.hpp"
+#include "src/transport/endpoint/bell_board.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "src/transport/protocol/layout.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/frames.hpp"
@@ -47,14 +49,32 @@ inline Target target_of(const std::string& topic) {
   return {};
 }
 
-/// An attach to a topic of Small messages.
-inline std::string attach_to(const Target& target, const std::string& topic, std::uint64_t id,
-                             const std::string& more = R"("holds":1,"threads":1)") {
-  using Traits = message_traits<Small>;
+/// An attach to a topic of messages of this type.
+template <Message T>
+handshake::Attach attach_request(const Target& target, const std::string& topic, std::uint64_t id) {
+  using Traits = message_traits<T>;
   char hash[17];
   std::snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(Traits::type_hash()));
-  return R"({"op":"attach","id":)" + std::to_string(id) + R"(,"serial":)" + target.serial + R"(,"topic":")" + topic +
-         R"(","type":")" + std::string(Traits::type_name()) + R"(","hash":")" + hash + R"(",)" + more + "}";
+  return {.id = id,
+          .serial = static_cast<std::uint32_t>(std::strtoul(target.serial.c_str(), nullptr, 10)),
+          .topic = topic,
+          .type = std::string(Traits::type_name()),
+          .hash = hash,
+          .announced = handshake::Announcement{}};
+}
+inline handshake::Attach attach_to(const Target& target, const std::string& topic, std::uint64_t id) {
+  return attach_request<Small>(target, topic, id);
+}
+inline handshake::Attach observe(const Target& target, const std::string& topic, std::uint64_t id) {
+  auto request = attach_to(target, topic, id);
+  request.observer = true;
+  return request;
+}
+/// The same with any announcement, which may be wrong.
+inline std::string attach_with(handshake::Attach request, const std::string& announced) {
+  request.announced.reset();
+  std::string text = handshake::encode(request);
+  return text.insert(text.size() - 1, "," + announced);
 }
 
 inline detail::Area subscriber_page() {
@@ -139,7 +159,18 @@ inline bool is_op(const socket::Message& m, const std::string& op) {
   return m.text.find("\"op\":\"" + op + "\"") != std::string::npos;
 }
 inline bool greet(const RawPeer& peer, const std::string& name = "false") {
-  return peer.send(R"({"op":"hello","version":1,"pid":1,"name":")" + name + R"(","clock_offset":0})");
+  return peer.send(handshake::Hello{.pid = 1, .name = name});
+}
+/// The honest answer to the attach `m`, with the memory of `core`; `now`: the next publication is the first.
+inline bool send_attached(const RawPeer& peer, const socket::Message& m, const detail::PublisherCore& core,
+                          const detail::BellBoard& bells, bool now = false) {
+  return peer.send(handshake::Attached{.id = id_of(m),
+                                       .bytes = core.area().size(),
+                                       .bell = 0,
+                                       .bell_bytes = bells.size(),
+                                       .cursor = now ? core.floor_for_late_joiner() : 0,
+                                       .owed_from = now ? core.published() : 0},
+                   {core.area().read_only_fd(), bells.read_only_fd()});
 }
 
 inline long descriptors_of(pid_t pid) {

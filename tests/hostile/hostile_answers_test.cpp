@@ -58,11 +58,9 @@ CARDAN_ROLE(refuses_all) {
   me.serve(
       [&](const RawPeer& peer, const cardan::socket::Message& m) {
         if (is_op(m, "hello")) cardan::test::greet(peer);
-        if (is_op(m, "attach")) {
-          const auto ids = cardan::test::numbers_of(m.text, "id");
-          peer.send(R"({"op":"refused","id":)" + std::to_string(ids.at(0)) + R"(,"code":")" + args[1] +
+        if (is_op(m, "attach"))
+          peer.send(R"({"op":"refused","id":)" + std::to_string(cardan::test::id_of(m)) + R"(,"code":")" + args[1] +
                     R"(","why":"because","remedy":"none"})");
-        }
         return true;
       },
       cardan::test::heard);

@@ -32,6 +32,7 @@ using cardan::test::FalseProcess;
 using cardan::test::is_op;
 using cardan::test::kOpen;
 using cardan::test::RawPeer;
+using cardan::test::send_attached;
 using cardan::test::Small;
 
 constexpr cardan::Topic<Small> kSecond{"/second", {.depth = 4}};
@@ -44,15 +45,6 @@ class HostileConnection : public cardan::test::OwnRunDirectory {
   }
   ~HostileConnection() override { cardan::set_log({}); }
 };
-
-/// A valid answer to the attach `m`.
-void send_attached(const RawPeer& peer, const cardan::socket::Message& m, const cardan::detail::PublisherCore& core,
-                   const cardan::detail::BellBoard& bells, const std::string& more = {}) {
-  peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
-                R"(,"bytes":)" + std::to_string(core.area().size()) +
-                R"(,"cursor":0,"owed_from":0,"bell":0,"bell_bytes":65536)" + more + "}",
-            {core.area().read_only_fd(), bells.read_only_fd()});
-}
 
 /// A process that one subscriber is attached to, and that hangs up on it while its socket continues listening.
 struct HangsUp {
@@ -75,11 +67,7 @@ struct HangsUp {
         [&](const RawPeer& peer, const cardan::socket::Message& m) {
           if (is_op(m, "hello")) cardan::test::greet(peer);
           if (!is_op(m, "attach")) return true;
-          peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
-                        R"(,"bytes":)" + std::to_string(core.area().size()) + R"(,"cursor":)" +
-                        std::to_string(core.floor_for_late_joiner()) + R"(,"owed_from":)" +
-                        std::to_string(core.published()) + R"(,"bell":0,"bell_bytes":65536})",
-                    {core.area().read_only_fd(), bells.read_only_fd()});
+          send_attached(peer, m, core, bells, true);
           ++attached;
           return true;
         },
@@ -190,7 +178,7 @@ CARDAN_ROLE(attaches_and_takes_back) {
         if (is_op(m, "hello")) cardan::test::greet(peer);
         if (!is_op(m, "attach") || attached) return true;
         send_attached(peer, m, core, bells);
-        const std::uint64_t id = args[1] == "all" ? 0 : cardan::test::numbers_of(m.text, "id").at(0);
+        const std::uint64_t id = args[1] == "all" ? 0 : cardan::test::id_of(m);
         peer.send(R"({"op":")" + args[0] + R"(","id":)" + std::to_string(id) +
                   R"(,"code":"access","why":"because","remedy":"none"})");
         attached = true;
@@ -376,8 +364,8 @@ TEST_F(HostileConnection, AnAnswerOfManyNestedListsEndsNobody) {
           constexpr std::size_t kDeep = 32'600;
           const bool all = op == std::string("refused");
           asked = peer.send(R"({"op":")" + std::string(op) + R"(","id":)" +
-                            std::to_string(all ? 0 : cardan::test::numbers_of(m.text, "id").at(0)) + R"(,"x":)" +
-                            std::string(kDeep, '[') + std::string(kDeep, ']') + "}");
+                            std::to_string(all ? 0 : cardan::test::id_of(m)) + R"(,"x":)" + std::string(kDeep, '[') +
+                            std::string(kDeep, ']') + "}");
           return true;
         },
         [&] { return asked || std::chrono::steady_clock::now() > until; });

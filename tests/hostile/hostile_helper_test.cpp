@@ -36,7 +36,7 @@ class HostileHelper : public cardan::test::OwnRunDirectory {};
 /// Attaches that are refused, one after the other.
 void be_refused(const RawPeer& peer, const cardan::test::Target& target, std::uint64_t times) {
   for (std::uint64_t id = 1; id <= times; ++id) {
-    peer.send(cardan::test::attach_to(target, "/open", id, R"("holds":0,"threads":0)"));
+    peer.send(cardan::test::attach_with(cardan::test::attach_to(target, "/open", id), R"("holds":0,"threads":0)"));
     if (!peer.receive_op("refused", 1s)) return;
   }
 }
@@ -262,10 +262,7 @@ TEST_F(HostileHelper, AnAnswerThatFindsNoDescriptorIsAskedForAgain) {
           subscriber.say("asked");
           subscriber.expect("used up");
         }
-        peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
-                      R"(,"bytes":)" + std::to_string(core.area().size()) +
-                      R"(,"cursor":0,"owed_from":0,"bell":0,"bell_bytes":65536})",
-                  {core.area().read_only_fd(), bells.read_only_fd()});
+        cardan::test::send_attached(peer, m, core, bells);
         if (asked == 1) {
           std::this_thread::sleep_for(100ms);
           subscriber.say("answered");
@@ -299,11 +296,7 @@ TEST_F(HostileHelper, ASubscriberThatWasCutOffAttachesAgain) {
           if (is_op(m, "hello")) cardan::test::greet(peer);
           if (!is_op(m, "attach")) return true;
           ++asked;
-          peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
-                        R"(,"bytes":)" + std::to_string(core.area().size()) + R"(,"cursor":)" +
-                        std::to_string(core.floor_for_late_joiner()) + R"(,"owed_from":)" +
-                        std::to_string(core.published()) + R"(,"bell":0,"bell_bytes":65536})",
-                    {core.area().read_only_fd(), bells.read_only_fd()});
+          cardan::test::send_attached(peer, m, core, bells, true);
           return true;
         },
         [&] { return end || cut.exchange(false); });
@@ -335,11 +328,7 @@ TEST_F(HostileHelper, ASubscriberThatWasCutOffAttachesAgain) {
           if (is_op(m, "hello")) cardan::test::greet(peer);
           if (!is_op(m, "attach")) return true;
           ++asked;
-          peer.send(R"({"op":"attached","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
-                        R"(,"bytes":)" + std::to_string(core.area().size()) + R"(,"cursor":)" +
-                        std::to_string(core.floor_for_late_joiner()) + R"(,"owed_from":)" +
-                        std::to_string(core.published()) + R"(,"bell":0,"bell_bytes":65536})",
-                    {core.area().read_only_fd(), bells.read_only_fd()});
+          cardan::test::send_attached(peer, m, core, bells, true);
           return true;
         },
         [&] { return end.load(); });

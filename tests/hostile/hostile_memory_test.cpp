@@ -23,9 +23,7 @@ using namespace cardan::test;
 CARDAN_ROLE(memory_of_another) {
   const Target target = target_of("/target");
   const RawPeer peer(target.socket);
-  if (!peer || !peer.hello() ||
-      !peer.send(R"({"op":"attach","id":1,"topic":"/target","observer":true,"serial":)" + target.serial + "}"))
-    return 1;
+  if (!peer || !peer.hello() || !peer.send(observe(target, "/target", 1))) return 1;
   const auto answer = peer.receive_op("attached");
   if (!answer || answer->fds.size() != 1) return 1;
   const int fd = answer->fds[0].get();

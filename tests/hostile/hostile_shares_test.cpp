@@ -134,7 +134,7 @@ CARDAN_ROLE(asks_without_pause) {  // on this many connections
   cardan::socket::Message m;
   while (!cardan::test::heard())
     for (const RawPeer& peer : peers) {
-      peer.send(R"({"op":"list"})");
+      peer.send(cardan::test::handshake::List{});
       cardan::socket::receive(peer.fd(), m);
     }
   return 0;
@@ -154,8 +154,8 @@ CARDAN_ROLE(talks_without_pause) {  // to every subscriber that attaches
         return true;
       },
       [&] {
-        for (int i = 0; i < 1000 && listens >= 0; ++i)
-          cardan::socket::send(listens, R"({"op":"hello","name":"again"})");
+        const std::string again = cardan::test::handshake::encode(cardan::test::handshake::Hello{.name = "again"});
+        for (int i = 0; i < 1000 && listens >= 0; ++i) cardan::socket::send(listens, again);
         return cardan::test::heard();
       });
   return 0;
@@ -166,8 +166,8 @@ CARDAN_ROLE(reads_no_answer) {
   const RawPeer peer(target.socket);
   if (!peer || !peer.hello()) return 1;
   for (std::uint64_t id = 1; id <= 2000; ++id) {
-    peer.send(cardan::test::attach_to(target, "/open", id, R"("observer":true)"));
-    peer.send(R"({"op":"detach","id":)" + std::to_string(id) + "}");
+    peer.send(cardan::test::observe(target, "/open", id));
+    peer.send(cardan::test::handshake::Detach{id});
     if (id % 50 == 0) std::this_thread::sleep_for(5ms);
   }
   cardan::test::say("asked");
@@ -185,7 +185,7 @@ CARDAN_ROLE(only_looks) {
     peers.emplace_back(target.socket);
     if (!peers.back() || !peers.back().hello()) return 1;
     for (std::uint64_t id = 1; id <= 50; ++id) {
-      peers.back().send(cardan::test::attach_to(target, "/open", id, R"("observer":true)"));
+      peers.back().send(cardan::test::observe(target, "/open", id));
       const auto answer = peers.back().receive(2s);
       if (answer && is_op(*answer, "attached")) ++attached;
     }
@@ -360,7 +360,8 @@ TEST_F(HostileShares, HoldsAndThreadsAreCheckedOneByOne) {
   std::uint64_t id = 0;
   for (const char* more : {R"("holds":18446744073709551615,"threads":3)", R"("holds":3,"threads":18446744073709551615)",
                            R"("holds":0,"threads":5)", R"("holds":5,"threads":0)", R"("holds":201,"threads":1)"}) {
-    ASSERT_TRUE(peer.send(cardan::test::attach_to(target, "/open", ++id, more), {page.read_only_fd()}));
+    ASSERT_TRUE(peer.send(cardan::test::attach_with(cardan::test::attach_to(target, "/open", ++id), more),
+                          {page.read_only_fd()}));
     const auto answer = peer.receive();
     ASSERT_TRUE(answer);
     EXPECT_TRUE(is_op(*answer, "refused")) << more << ": " << answer->text;
@@ -424,8 +425,10 @@ TEST_F(HostileShares, ASubscriberRefusedForWantOfRoomAsksAgain) {
         if (is_op(m, "hello")) return cardan::test::greet(peer);
         if (!is_op(m, "attach")) return true;
         ++asked;
-        return peer.send(R"({"op":"refused","id":)" + std::to_string(cardan::test::numbers_of(m.text, "id").at(0)) +
-                         R"(,"code":"limit","why":"full","remedy":"wait"})");
+        return peer.send(cardan::test::handshake::Refused{.id = cardan::test::id_of(m),
+                                                          .code = cardan::test::handshake::Reason::Limit,
+                                                          .why = "full",
+                                                          .remedy = "wait"});
       },
       [&] { return asked == 2 || cardan::steady_now() > until; });
   EXPECT_EQ(asked, 2);

@@ -68,7 +68,7 @@ CARDAN_ROLE(extremes) {
     for (auto& h : w.hold) h = v;
     for (auto& l : w.latency) l = 0xffffffff;
     w.magic = v;
-    if (random() % 64 == 0) a.peer->send(R"({"op":"list","from":0})");
+    if (random() % 64 == 0) a.peer->send(handshake::List{});
   });
 }
 
@@ -83,7 +83,7 @@ CARDAN_ROLE(ten_thousand) {  // connections, as many of them open at once as it 
       std::this_thread::sleep_for(1ms);
       if (cardan::test::heard() && made > 3000) break;
     } else {
-      if (made % 3 == 0) peer.send(R"({"op":"hello","version":1})");
+      if (made % 3 == 0) peer.send(handshake::Hello{});
       if (made % 7 == 0) peer.send(std::string(1000, '['));
       open.push_back(std::move(peer));
     }
@@ -95,8 +95,8 @@ CARDAN_ROLE(ten_thousand) {  // connections, as many of them open at once as it 
 
 CARDAN_ROLE(never_reads) {
   return keep_attacking([](Attack& a, auto&) {
-    for (int i = 0; i < 32; ++i) a.peer->send(R"({"op":"list","from":0})");
-    for (int i = 0; i < 32; ++i) a.peer->send(attach_text(target_of("/ping"), 100000));
+    for (int i = 0; i < 32; ++i) a.peer->send(handshake::List{});
+    for (int i = 0; i < 32; ++i) a.peer->send(attach_to_ping(target_of("/ping"), 100000));
   });
 }
 
@@ -131,7 +131,7 @@ CARDAN_ROLE(odd_notify) {  // a pipe, a file, a blocking socket, a full one, a l
       default:
         pair[0] = ::open("/dev/zero", O_RDWR);
     }
-    a.peer->send(R"({"op":"notify","id":1})", {pair[1] >= 0 ? pair[1] : pair[0]});
+    a.peer->send(handshake::Notify{1}, {pair[1] >= 0 ? pair[1] : pair[0]});
     for (int i = 0; i < 20'000; ++i) a.words().armed.fetch_add(1);
     kept.emplace_back(pair[0]);
     kept.emplace_back(pair[1]);
@@ -167,7 +167,7 @@ CARDAN_ROLE(lies) {  // handshakes of every wrong kind; each is answered with a 
   const Area page = make_page();
   const Target target = target_of("/ping");
   cardan::test::say("attached");
-  const std::string good = attach_text(target, 5);
+  const std::string good = handshake::encode(attach_to_ping(target, 5));
   static const std::string kBits[] = {"null",   "-1", "1e400", "18446744073709551616", "\"\\u0000\"",
                                       "[[[[[[", "{}", "true",  "\"\xff\xfe\"",         ""};
   std::uint64_t sent = 0;
@@ -207,8 +207,8 @@ CARDAN_ROLE(odd_areas) {
   const Target target = target_of("/ping");
   const RawPeer peer(target.socket);
   if (!peer || !peer.hello()) return 1;
-  const auto offer = [&](int id, const Fd& fd) {
-    peer.send(attach_text(target, id), {fd.get()});
+  const auto offer = [&](std::uint64_t id, const Fd& fd) {
+    peer.send(attach_to_ping(target, id), {fd.get()});
     const auto answer = peer.receive_op("refused");
     cardan::test::say("refused " + (answer ? answer->text : "(silence)"));
   };

@@ -99,12 +99,10 @@ class Imposter {
  private:
   template <class F>
   void answer(const RawPeer& peer, const socket::Message& m, F spoil_answer) {
-    if (m.text.find("\"op\":\"hello\"") != std::string::npos)
-      peer.send(R"({"op":"hello","version":1,"pid":1,"name":"imposter","clock_offset":0})");
+    if (m.text.find("\"op\":\"hello\"") != std::string::npos) peer.send(handshake::Hello{.pid = 1, .name = "imposter"});
     if (m.text.find("\"op\":\"attach\"") == std::string::npos) return;
-    const auto id = numbers_of(m.text, "id");
-    std::string text = R"({"op":"attached","id":)" + std::to_string(id.empty() ? 0 : id[0]) + R"(,"bytes":)" +
-                       std::to_string(bytes_) + R"(,"cursor":0,"bell":0,"bell_bytes":65536})";
+    std::string text =
+        handshake::encode(handshake::Attached{.id = id_of(m), .bytes = bytes_, .bell = 0, .bell_bytes = bells_.size()});
     spoil_answer(text);
     std::vector<int> fds{area_fd_ >= 0 ? area_fd_ : core_->area().read_only_fd()};
     if (m.text.find("\"observer\":true") == std::string::npos) fds.push_back(bells_.read_only_fd());

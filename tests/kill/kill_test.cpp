@@ -136,7 +136,7 @@ std::vector<std::uint64_t> committed_slots(const std::string& folder) {
   std::vector<std::uint64_t> all;
   for (const auto& path : cardan::test::sockets_in(folder)) {
     const cardan::test::RawPeer peer(path);
-    if (!peer || !peer.hello() || !peer.send(R"({"op":"list","from":0})")) continue;
+    if (!peer || !peer.hello() || !peer.send(cardan::test::handshake::List{})) continue;
     if (const auto answer = peer.receive_op("topics"))
       for (const auto slots : cardan::test::numbers_of(answer->text, "slots")) all.push_back(slots);
   }

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "src/base/socket.hpp"
+#include "src/transport/discovery/handshake.hpp"
 
 namespace cardan::test {
+
+namespace handshake = detail::handshake;
 
 /// The handshake spoken by hand: a peer that says what the test wants it to say.
 class RawPeer {
@@ -27,6 +30,9 @@ class RawPeer {
   [[nodiscard]] int fd() const { return fd_.get(); }
   bool send(const std::string& text, const std::vector<int>& fds = {}) const {
     return socket::send(fd_.get(), text, fds);
+  }
+  bool send(const handshake::Message& message, const std::vector<int>& fds = {}) const {
+    return send(handshake::encode(message), fds);
   }
   /// The next message; empty at the end of the connection or after `timeout`.
   std::optional<socket::Message> receive(std::chrono::milliseconds timeout = std::chrono::seconds(5)) const {
@@ -45,13 +51,18 @@ class RawPeer {
     }
   }
   bool hello(const std::string& name = "raw") const {
-    return send(R"({"op":"hello","version":1,"pid":1,"name":")" + name + R"(","clock_offset":0})") &&
-           receive_op("hello");
+    return send(handshake::Hello{.pid = 1, .name = name}) && receive_op("hello");
   }
 
  private:
   Fd fd_;
 };
+
+/// The attachment that a message is about; 0: none.
+inline std::uint64_t id_of(const socket::Message& m) {
+  const auto message = handshake::decode(m.text);
+  return message ? handshake::id_of(*message) : 0;
+}
 
 /// All numbers that follow `"key":` in a text of JSON.
 inline std::vector<std::uint64_t> numbers_of(const std::string& json, const std::string& key) {

@@ -84,7 +84,7 @@ TEST_F(Bounds, SixtyFourReadersOfATopic) {
   bool listed = false;
   for (const auto& path : cardan::test::sockets_in(folder)) {
     const cardan::test::RawPeer peer(path);
-    if (!peer.hello() || !peer.send(R"({"op":"list","from":0})")) continue;
+    if (!peer.hello() || !peer.send(cardan::test::handshake::List{})) continue;
     const auto answer = peer.receive_op("topics");
     listed = listed || (answer && answer->text.find("/many") != std::string::npos);
   }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cardan/clock.hpp"
@@ -15,65 +14,57 @@
 #include "cardan/log.hpp"
 #include "src/base/limiter.hpp"
 #include "src/transport/discovery/access.hpp"
-#include "src/transport/discovery/wire.hpp"
 #include "src/transport/endpoint/publisher_area.hpp"
 
 namespace cardan::detail {
 namespace {
-constexpr std::int64_t kTenYears = 10LL * 365 * 86'400 * 1'000'000'000;
 constexpr std::int64_t kSettled = 10'000'000'000;  ///< a connection that lives this long was not evicted
-constexpr std::int64_t kFullTry = 2'000'000'000;   ///< after a refusal for lack of room
-constexpr std::size_t kLost = 256;
-constexpr std::size_t kForNow = 4096;
 /// For a recorder, which holds many samples and hands them to the disk unread. Its publisher counts it as attached by
 /// now, and would overwrite samples until the pages of all of them were there.
 constexpr std::size_t kPrefaultedInBackground = 1U << 20;
 constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area; the rest is prefaulted as it is read
-}  // namespace
 
-using nlohmann::json;
+ErrorCode error_code(handshake::Reason reason) {
+  switch (reason) {
+    case handshake::Reason::Type:
+    case handshake::Reason::Version:
+    case handshake::Reason::Area:
+      return ErrorCode::Incompatible;
+    case handshake::Reason::Memory:
+      return ErrorCode::NoMemory;
+    case handshake::Reason::Access:
+      return ErrorCode::Refused;
+    default:
+      return ErrorCode::Limit;
+  }
+}
+}  // namespace
 
 Client::~Client() {
   for (const auto& [fd, c] : connections_) process_.loop().off(fd);
   if (inotify_) process_.loop().off(inotify_.get());
 }
 
-void Client::forget_answer(const SubscriberCore& subscriber) { waiters_.erase(&subscriber); }
-
-void Client::answered(const SubscriberCore* subscriber, bool attached, std::exception_ptr error) {
-  const auto it = waiters_.find(subscriber);
-  if (it == waiters_.end()) return;
-  Waiter& w = it->second;
-  if (attached) ++w.attached;
-  if (error && !w.error) w.error = std::move(error);
-  if (--w.open != 0) return;
-  Answer& answer = *w.answer;
-  if (w.attached == 0) answer.error = std::move(w.error);
-  waiters_.erase(it);
-  answer.given.set_value();
-}
-
 void Client::remove(SubscriberCore& subscriber) {
   std::erase_if(by_hash_, [&](const auto& x) { return x.second == &subscriber; });
   std::erase_if(locals_, [&](const Local& l) { return l.subscriber == &subscriber; });
-  std::erase_if(lost_, [&](const auto& x) { return std::get<0>(x.first) == &subscriber; });
-  refusals_.erase_if([&](const Place& p) { return std::get<0>(p) == &subscriber; });
-  std::erase_if(for_now_, [&](const Place& p) { return std::get<0>(p) == &subscriber; });
+  lost_.forget(subscriber);
+  declined_.forget(subscriber);
   held_.erase(&subscriber);
-  waiters_.erase(&subscriber);
+  answers_.forget(subscriber);
   for (auto& [fd, c] : connections_)
     std::erase_if(c->links, [&](const auto& x) {
       if (x.second.subscriber != &subscriber) return false;
       // An attached stream detaches itself when its last sample is gone. An unanswered request must be withdrawn here.
-      if (x.second.stream == 0) send(*c, {{"op", "detach"}, {"id", x.first}});
+      if (x.second.stream == 0) send(*c, handshake::Detach{x.first});
       return true;
     });
 }
 
 /// Returns false if it cannot be sent. Then the connection is lost, with two exceptions: the peer is gone (it hangs up
 /// by itself and may have given the reason), or the letter lacked a descriptor of its own.
-bool Client::send(Connection& c, const json& message, const std::vector<int>& fds) {
-  const bool sent = c.outbox.send(c.fd(), wire::print(message), fds);
+bool Client::send(Connection& c, const handshake::Message& message, const std::vector<int>& fds) {
+  const bool sent = c.outbox.send(c.fd(), handshake::encode(message), fds);
   if (!sent && errno != EPIPE && errno != ECONNRESET && errno != EMFILE) c.lost = true;
   if (c.lost || !c.outbox.empty()) process_.look_again_in(2);
   return sent;
@@ -107,10 +98,10 @@ void Client::take_message(int fd, Connection& c) {
       case socket::Received::Message:
         break;
     }
-    if (!std::exchange(c.heard, true)) cut_lost(c.process);
+    if (!std::exchange(c.heard, true)) lost_.process_lives(c.process, process_.subscribers());
     if (got == socket::Received::Bad) return hang_up(fd, true);
     const bool all_there = got == socket::Received::Message;
-    auto parsed = wire::parse(message.text);
+    auto parsed = handshake::decode(message.text);
     if (!parsed || !(all_there ? handle(c, *parsed, message.fds) : without_descriptors(c, *parsed)))
       return hang_up(fd, true);
     if (c.links.empty() && !c.had_stream && c.name != "?") hang_up(fd);
@@ -132,25 +123,19 @@ void Client::hang_up(int fd, bool shun) {
   int error = 0;
   const bool dead = !process_.directory().connect(c->process, error) && (error == ECONNREFUSED || error == ENOENT);
   if (dead && error == ECONNREFUSED) process_.directory().remove_process(c->process);
-  if (dead) release_lost(c->process);
+  if (dead) lost_.process_died(c->process, process_.subscribers());
   const bool again = !dead && !shun && !c->links.empty();
-  if (again || is_open(c->process)) {
-    if (steady_now() - c->since > kSettled) tries_.erase(c->process);
-    try_later(c->process, kFirstTry);
+  if (again || lost_.is_open(c->process)) {
+    if (steady_now() - c->since > kSettled) tries_.forget(c->process);
+    try_later(c->process);
   }
   for (auto& [id, link] : c->links) {
     if (link.stream == 0) {
-      answered(link.subscriber, false, nullptr);
+      answers_.answered(*link.subscriber, false, nullptr);
       continue;
     }
     Stream* stream = link.subscriber->helper().find_stream(link.stream);
-    const bool kept = again && stream != nullptr && lost_.size() < kLost;
-    if (kept) {
-      stream->add_reference();
-      Lost& lost = lost_[place_of(*link.subscriber, link.entry)];
-      lost.stream = std::shared_ptr<Stream>(stream, [](Stream* s) { s->drop_reference(); });
-      lost.owner = link.entry.owner;
-    } else if (again && stream != nullptr) {
+    if (again && stream != nullptr && !lost_.keep(Offer::of(*link.subscriber, link.entry), *stream, link.entry.owner)) {
       link.subscriber->helper().cut_stream(*stream);
       continue;
     }
@@ -161,122 +146,118 @@ void Client::hang_up(int fd, bool shun) {
 void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
   const auto it = c.links.find(id);
   if (it == c.links.end()) return;
-  const Place place = place_of(*it->second.subscriber, it->second.entry);
-  refusals_.insert(place);
-  if (for_now && for_now_.size() < kForNow) {
-    for_now_.insert(place);
-    if (ask_again_at_ == 0) ask_again_at_ = steady_now() + kFullTry;
-    look_in(kFullTry);
+  const Offer offer = Offer::of(*it->second.subscriber, it->second.entry);
+  if (for_now) {
+    declined_.insert_for_now(offer, steady_now());
+    look_in(declined_.due_at() - steady_now());
+  } else {
+    declined_.insert(offer);
   }
   c.links.erase(it);
 }
 
-bool Client::handle(Connection& c, json& m, std::vector<Fd>& fds) {
-  const std::string op = wire::text(m, "op");
-  if (op == "hello") {
-    c.read_hello(m);
+bool Client::handle(Connection& c, handshake::Message& message, std::vector<Fd>& fds) {
+  if (const auto* hello = std::get_if<handshake::Hello>(&message)) {
+    c.read_hello(*hello);
     return true;
   }
-  const std::uint64_t id = wire::number(m, "id");
-  if (id == 0 && (op == "refused" || op == "gone")) return sent_away(c, m);
-  const auto it = c.links.find(id);
+  if (const auto* away = std::get_if<handshake::SentAway>(&message)) return sent_away(c, *away);
+  const auto it = c.links.find(handshake::id_of(message));
   if (it == c.links.end()) return true;  // withdrawn meanwhile
   Link& link = it->second;
-  if (op == "attached") {
-    if (link.stream == 0) answered_attach(c, id, m, fds);
+  const bool open = link.stream == 0;
+  if (auto* answer = std::get_if<handshake::Attached>(&message)) {
+    if (open) answered_attach(c, *answer, fds);
     return true;
   }
-  if (op == "demoted") {
+  if (std::holds_alternative<handshake::Demoted>(message)) {
     tell(*link.subscriber, c.peer.uid,
          {Event::Kind::Demoted, c.peer.pid,
           fmt::format("a reliable publish of '{}' timed out on this subscriber; best effort until it has caught up",
                       link.subscriber->topic())});
     return true;
   }
-  if (op == "ended") {
-    if (link.stream != 0)
-      link.subscriber->helper().end_stream(link.stream, Stream::End::Left);
+  if (const auto* no = std::get_if<handshake::Refused>(&message); no != nullptr && open) {
+    if (no->code == handshake::Reason::Via && !link.subscriber->endpoint().not_via.empty())
+      answers_.answered(*link.subscriber, false, nullptr);  // as asked for
     else
-      answered(link.subscriber, false, nullptr);
-  } else if (link.stream == 0 && op == "refused") {
-    if (wire::text(m, "code") == "via" && !link.subscriber->endpoint().not_via.empty())
-      answered(link.subscriber, false, nullptr);  // as asked for
-    else
-      refused(c, link, m, wire::text(m, "why"));
-    const std::string code = wire::text(m, "code");
-    forget_link(c, id, code == "limit" || code == "memory");
+      refused(c, link, *no);
+    forget_link(c, no->id, no->code == handshake::Reason::Limit || no->code == handshake::Reason::Memory);
     return true;
-  } else if (link.stream == 0 && op == "gone") {
-    answered(link.subscriber, false, nullptr);
-  } else {
-    return false;  // these answer a request; an existing stream ends by its own end, or with the connection
   }
+  if (std::holds_alternative<handshake::Ended>(message) && !open)
+    link.subscriber->helper().end_stream(link.stream, Stream::End::Left);
+  else if (std::holds_alternative<handshake::Ended>(message) ||
+           (std::holds_alternative<handshake::Gone>(message) && open))
+    answers_.answered(*link.subscriber, false, nullptr);
+  else
+    return false;  // these answer a request; an existing stream ends by its own end, or with the connection
   c.links.erase(it);
   return true;
 }
 
-void Client::answered_attach(Connection& c, std::uint64_t id, json& m, std::vector<Fd>& fds) {
-  Link& link = c.links.at(id);
+void Client::answered_attach(Connection& c, handshake::Attached& answer, std::vector<Fd>& fds) {
+  Link& link = c.links.at(answer.id);
   // For a foreign area's descriptor, and a notify socket.
   auto claim = DescriptorShares::of_process().claim(c.peer.uid, 2);
-  resume(link, m);
+  lost_.resume(Offer::of(*link.subscriber, link.entry), answer);
   SubscriberCore* subscriber = link.subscriber;
-  const Attaching became = claim ? attached(c, link, m, fds) : Attaching::Later;
+  const Attaching became = claim ? attached(c, link, answer, fds) : Attaching::Later;
   if (became == Attaching::Done) {
     c.had_stream = true;
     if (c.foreign) held_[subscriber].push_back({c.peer.uid, link.stream, std::move(*claim)});
     return;
   }
-  if (!claim) answered(subscriber, false, nullptr);
-  send(c, {{"op", "detach"}, {"id", id}});
-  forget_link(c, id, became == Attaching::Later);
+  if (!claim) answers_.answered(*subscriber, false, nullptr);
+  send(c, handshake::Detach{answer.id});
+  forget_link(c, answer.id, became == Attaching::Later);
 }
 
 /// This process had no descriptor number left for what came with the message. That is our own lack, not the peer's
 /// fault. The connection stays, because samples of other streams depend on it.
-bool Client::without_descriptors(Connection& c, json& m) {
-  const std::uint64_t id = wire::number(m, "id");
-  const auto it = c.links.find(id);
-  if (wire::text(m, "op") != "attached" || it == c.links.end()) {
+bool Client::without_descriptors(Connection& c, handshake::Message& message) {
+  const auto* answer = std::get_if<handshake::Attached>(&message);
+  const auto it = answer == nullptr ? c.links.end() : c.links.find(answer->id);
+  if (it == c.links.end()) {
     std::vector<Fd> none;
-    return handle(c, m, none);
+    return handle(c, message, none);
   }
   if (it->second.stream != 0) return true;
   SubscriberCore* subscriber = it->second.subscriber;
   no_descriptor(*subscriber, c.peer.pid, "no file descriptor is left");
-  answered(subscriber, false, nullptr);
-  send(c, {{"op", "detach"}, {"id", id}});
-  forget_link(c, id, true);
+  answers_.answered(*subscriber, false, nullptr);
+  send(c, handshake::Detach{answer->id});
+  forget_link(c, answer->id, true);
   return true;
 }
 
 /// The process grants us nothing at all. It says so instead of an answer, and before any other message. False: it lies.
-bool Client::sent_away(Connection& c, const json& m) {
+bool Client::sent_away(Connection& c, const handshake::SentAway& answer) {
   if (std::any_of(c.links.begin(), c.links.end(), [](const auto& x) { return x.second.stream != 0; })) return false;
-  if (wire::text(m, "op") == "refused")
-    for (const auto& [id, link] : c.links) {
-      refused(c, link, m, fmt::format("'{}': {}", link.subscriber->topic(), wire::text(m, "why")));
-      refusals_.insert(place_of(*link.subscriber, link.entry));
+  for (const auto& [id, link] : c.links) {
+    if (answer.gone) {
+      answers_.answered(*link.subscriber, false, nullptr);
+      continue;
     }
-  else
-    for (const auto& [id, link] : c.links) answered(link.subscriber, false, nullptr);
+    refused(c, link,
+            {.id = id,
+             .code = answer.code,
+             .why = fmt::format("'{}': {}", link.subscriber->topic(), answer.why),
+             .remedy = answer.remedy});
+    declined_.insert(Offer::of(*link.subscriber, link.entry));
+  }
   c.links.clear();
   c.lost = true;
   process_.look_again_in(0);
   return true;
 }
 
-void Client::refused(Connection& c, const Link& link, const json& m, const std::string& why) {
-  const std::string code = wire::text(m, "code");
-  const auto error = code == "type" || code == "version" || code == "area" ? ErrorCode::Incompatible
-                     : code == "memory"                                    ? ErrorCode::NoMemory
-                     : code == "access"                                    ? ErrorCode::Refused
-                                                                           : ErrorCode::Limit;
-  const Error e(error, why, wire::text(m, "remedy"));
+void Client::refused(const Connection& c, const Link& link, const handshake::Refused& answer) {
+  const Error e(error_code(answer.code), answer.why, answer.remedy);
   tell(*link.subscriber, c.peer.uid,
-       {error == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
+       {e.code() == ErrorCode::Incompatible ? Event::Kind::Incompatible : Event::Kind::Refused, c.peer.pid, e.what()});
   // An answer of another user is never our error.
-  answered(link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(e));
+  answers_.answered(*link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(e));
 }
 
 struct Client::Mapped {
@@ -285,11 +266,11 @@ struct Client::Mapped {
 };
 
 /// Maps the memory that came with the answer. None of it is trusted yet.
-Client::Mapped Client::map(Connection& c, const json& m, std::vector<Fd>& fds) {
+Client::Mapped Client::map(Connection& c, const handshake::Attached& answer, std::vector<Fd>& fds) {
   if (fds.size() != 2)
     throw Error(ErrorCode::Incompatible, "it answered without its memory",
                 "it is not a Cardan process, or a hostile one");
-  Mapped mapped{PublisherArea::map(std::move(fds[0]), wire::number(m, "bytes"), c.foreign, c.peer.uid), c.bells.lock()};
+  Mapped mapped{PublisherArea::map(std::move(fds[0]), answer.bytes, c.foreign, c.peer.uid), c.bells.lock()};
   if (!mapped.bells) {
     mapped.bells = std::make_shared<Mapping>(map_read_only(fds[1], layout::kBells * sizeof(layout::Bell)));
     c.bells = mapped.bells;
@@ -298,8 +279,9 @@ Client::Mapped Client::map(Connection& c, const json& m, std::vector<Fd>& fds) {
 }
 
 /// Checks whether the subscriber can read the stream, and what its user may make the subscriber read.
-void Client::check(const Connection& c, const SubscriberCore& subscriber, const json& m, const Mapped& mapped) {
-  if (wire::number(m, "bell", layout::kBells) >= layout::kBells)
+void Client::check(const Connection& c, const SubscriberCore& subscriber, const handshake::Attached& answer,
+                   const Mapped& mapped) {
+  if (answer.bell >= layout::kBells)
     throw Error(ErrorCode::Incompatible, "it named a bell that does not exist",
                 "restart the publisher; if it is a Cardan process, report this");
   // Our own user's programs may reserve more than the contract says: a player, for example, has to guess.
@@ -307,7 +289,7 @@ void Client::check(const Connection& c, const SubscriberCore& subscriber, const 
                      c.foreign ? subscriber.options().max_bytes : layout::kMaxPayload});
 }
 
-Stream* Client::build(Connection& c, Link& link, const json& m, Mapped mapped) {
+Stream* Client::build(Connection& c, Link& link, const handshake::Attached& answer, Mapped mapped) {
   struct Keep {
     Mapping area;
     std::shared_ptr<Mapping> bells;
@@ -325,11 +307,11 @@ Stream* Client::build(Connection& c, Link& link, const json& m, Mapped mapped) {
   parts.slots = area.slots;
   parts.area_fd = std::move(area.fd);
   parts.area_owner = c.peer.uid;
-  parts.bell = reinterpret_cast<const layout::Bell*>(mapped.bells->data()) + wire::number(m, "bell");
+  parts.bell = reinterpret_cast<const layout::Bell*>(mapped.bells->data()) + answer.bell;
   parts.page = reinterpret_cast<layout::SubscriberPage*>(link.page->data());
-  parts.cursor = wire::number(m, "cursor");
-  parts.owed_from = wire::number(m, "owed_from");
-  parts.time_shift_ns = process_.clock_offset() - std::clamp(c.clock_offset, -kTenYears, kTenYears);
+  parts.cursor = answer.cursor;
+  parts.owed_from = answer.owed_from;
+  parts.time_shift_ns = process_.clock_offset() - c.clock_offset;
   parts.peer_name = c.name;
   parts.peer_pid = c.peer.pid;
   parts.foreign = c.foreign;
@@ -340,19 +322,19 @@ Stream* Client::build(Connection& c, Link& link, const json& m, Mapped mapped) {
   parts.on_gone = [this, process = &process_, fd = c.fd(), id = link.id, name = c.process] {
     process->loop().post([this, fd, id, name] {
       const auto it = connections_.find(fd);
-      if (it != connections_.end() && it->second->process == name) send(*it->second, {{"op", "detach"}, {"id", id}});
+      if (it != connections_.end() && it->second->process == name) send(*it->second, handshake::Detach{id});
     });
   };
   return Stream::create(std::move(parts), link.subscriber->stream_room());
 }
 
-Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std::vector<Fd>& fds) {
+Client::Attaching Client::attached(Connection& c, Link& link, const handshake::Attached& answer, std::vector<Fd>& fds) {
   const SubscriberCore& subscriber = *link.subscriber;
   Stream* stream = nullptr;
   try {
-    Mapped mapped = map(c, m, fds);
-    check(c, subscriber, m, mapped);
-    stream = build(c, link, m, std::move(mapped));
+    Mapped mapped = map(c, answer, fds);
+    check(c, subscriber, answer, mapped);
+    stream = build(c, link, answer, std::move(mapped));
   } catch (const Error& e) {
     const bool later = e.code() == ErrorCode::Limit;
     const Error named(e.code(),
@@ -364,12 +346,12 @@ Client::Attaching Client::attached(Connection& c, Link& link, const json& m, std
          {later ? Event::Kind::Refused : Event::Kind::Incompatible, c.peer.pid, named.what()});
     // For our own user it is a mistake in the programs, and the thread that waits for the first answer gets it as an
     // error. The behaviour of another user is never our error.
-    answered(link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(named));
+    answers_.answered(*link.subscriber, false, c.foreign ? nullptr : std::make_exception_ptr(named));
     return later ? Attaching::Later : Attaching::Refused;
   }
   link.stream = stream->id;
   link.subscriber->helper().add_stream(stream);
-  answered(link.subscriber, true, nullptr);
+  answers_.answered(*link.subscriber, true, nullptr);
   return Attaching::Done;
 }
 
@@ -377,7 +359,7 @@ void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
   for (auto& [fd, c] : connections_)
     for (const auto& [id, link] : c->links)
       if (link.stream == stream.id) {
-        send(*c, {{"op", "notify"}, {"id", id}}, {peer_socket.get()});
+        send(*c, handshake::Notify{id}, {peer_socket.get()});
         return;
       }
   for (const Local& l : locals_)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <future>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
-#include <tuple>
 
 #include "src/base/limiter.hpp"
 #include "src/base/recent_set.hpp"
 #include "src/transport/discovery/connection.hpp"
 #include "src/transport/discovery/descriptor_shares.hpp"
+#include "src/transport/discovery/first_answers.hpp"
+#include "src/transport/discovery/lost_streams.hpp"
+#include "src/transport/discovery/not_asked.hpp"
 #include "src/transport/discovery/process.hpp"
 
 namespace cardan::detail {
@@ -25,21 +26,14 @@ layout::SubscriberPage* make_subscriber_page(std::byte* memory);
 /// Helper thread only.
 class Client {
  public:
-  /// The result of a subscriber's first attachments.
-  struct Answer {
-    std::promise<void> given;
-    /// Set if the only answers were refusals. The waiting thread owns it once the answer is given.
-    std::exception_ptr error{};
-  };
-
   explicit Client(Process& process);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
 
   /// Attaches the subscriber to all publishers that are there. The answer is given when each has answered.
-  void add(SubscriberCore& subscriber, Answer* answer);
-  void forget_answer(const SubscriberCore& subscriber);
+  void add(SubscriberCore& subscriber, FirstAnswers::Answer* answer);
+  void forget_answer(const SubscriberCore& subscriber) { answers_.forget(subscriber); }
   void remove(SubscriberCore& subscriber);
   void local_publisher_ended(const PublisherCore& publisher);
   void remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached,
@@ -48,8 +42,6 @@ class Client {
   void housekeeping(std::int64_t now);
 
  private:
-  static constexpr std::int64_t kFirstTry = 100'000'000;  ///< ns until a process is tried again for the first time
-
   struct Link {  ///< one subscriber's attachment to one publisher
     SubscriberCore* subscriber = nullptr;
     TopicEntry entry;
@@ -73,25 +65,11 @@ class Client {
     std::int64_t since = 0;
     [[nodiscard]] int fd() const noexcept { return socket->fd.get(); }
   };
-  struct Waiter {
-    Answer* answer;
-    std::size_t open = 0;
-    std::size_t attached = 0;
-    std::exception_ptr error;
-  };
-  struct Try {  ///< a process that could not be reached, or that hung up although it lives
-    std::int64_t at = 0;
-    std::int64_t delay = 0;
-  };
   struct Held {  ///< a stream that counts in its user's share
     uid_t uid;
     std::uint64_t stream;
     DescriptorShares::Claim claim;
   };
-  using Place = std::tuple<const SubscriberCore*, std::string, std::uint32_t>;  ///< process, serial
-  static Place place_of(const SubscriberCore& subscriber, const TopicEntry& entry) {
-    return {&subscriber, entry.process, entry.serial};
-  }
 
   // The search for publishers to attach to (client_search.cpp).
   void watch();
@@ -103,36 +81,36 @@ class Client {
   [[nodiscard]] bool is_linked(const SubscriberCore& subscriber, const TopicEntry& entry) const;
   [[nodiscard]] bool has_room(const SubscriberCore& subscriber, uid_t uid);
   Connection* connection_to(const std::string& process, uid_t owner);
-  void try_later(const std::string& process, std::int64_t first);
+  [[nodiscard]] std::optional<DescriptorShares::Claim> share_of_connection(uid_t owner) const;
+  [[nodiscard]] Fd reach(const std::string& process, uid_t owner);
+  bool accepts_name(SubscriberCore& subscriber, const TopicEntry& entry);
+  bool accepts_peer(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer);
+  bool request(SubscriberCore& subscriber, const TopicEntry& entry, Connection& c);
+  void try_later(const std::string& process, std::int64_t first = Tries::kFirst);
   void no_descriptor(SubscriberCore& subscriber, int pid, const std::string& why);
   void not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
                     const std::string& why);
   void tell(SubscriberCore& subscriber, uid_t uid, Event event);
-  void cut_lost(const std::string& process);
-  void release_lost(const std::string& process);
-  [[nodiscard]] bool is_open(const std::string& process) const;
   void settle_lost();
-  void resume(const Link& link, nlohmann::json& message);
 
   // Answers of the processes.
   void receive(int fd);
   void take_message(int fd, Connection& c);
   void hang_up(int fd, bool shun = false);
-  bool send(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {});
-  bool handle(Connection& c, nlohmann::json& message, std::vector<Fd>& fds);
-  bool without_descriptors(Connection& c, nlohmann::json& message);
-  void answered_attach(Connection& c, std::uint64_t id, nlohmann::json& message, std::vector<Fd>& fds);
+  bool send(Connection& c, const handshake::Message& message, const std::vector<int>& fds = {});
+  bool handle(Connection& c, handshake::Message& message, std::vector<Fd>& fds);
+  bool without_descriptors(Connection& c, handshake::Message& message);
+  void answered_attach(Connection& c, handshake::Attached& answer, std::vector<Fd>& fds);
   enum class Attaching { Done, Refused, Later };
-  Attaching attached(Connection& c, Link& link, const nlohmann::json& message, std::vector<Fd>& fds);
+  Attaching attached(Connection& c, Link& link, const handshake::Attached& answer, std::vector<Fd>& fds);
   struct Mapped;
-  static Mapped map(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
-  static void check(const Connection& c, const SubscriberCore& subscriber, const nlohmann::json& message,
+  static Mapped map(Connection& c, const handshake::Attached& answer, std::vector<Fd>& fds);
+  static void check(const Connection& c, const SubscriberCore& subscriber, const handshake::Attached& answer,
                     const Mapped& mapped);
-  Stream* build(Connection& c, Link& link, const nlohmann::json& message, Mapped mapped);
-  void refused(Connection& c, const Link& link, const nlohmann::json& message, const std::string& why);
-  bool sent_away(Connection& c, const nlohmann::json& message);
+  Stream* build(Connection& c, Link& link, const handshake::Attached& answer, Mapped mapped);
+  void refused(const Connection& c, const Link& link, const handshake::Refused& answer);
+  bool sent_away(Connection& c, const handshake::SentAway& answer);
   void forget_link(Connection& c, std::uint64_t id, bool for_now = false);
-  void answered(const SubscriberCore* subscriber, bool attached, std::exception_ptr error);
 
   Process& process_;
   BoundFd inotify_;
@@ -140,19 +118,12 @@ class Client {
   std::map<int, std::unique_ptr<Connection>> connections_;
   std::map<std::string, int> by_process_;
   std::multimap<std::uint64_t, SubscriberCore*> by_hash_;
-  std::map<const SubscriberCore*, Waiter> waiters_;
+  FirstAnswers answers_;
   std::map<const SubscriberCore*, std::vector<Held>> held_;  ///< strangers' streams
   RecentSet<std::string> shunned_;                           ///< processes that broke the handshake
-  RecentSet<Place> refusals_;                                ///< not requested again
-  std::set<Place> for_now_;  ///< those of them that were for lack of room: requested again later
-  std::int64_t ask_again_at_ = 0;
-  std::map<std::string, Try> tries_;
-  struct Lost {                      ///< an attachment that was lost although the publisher seems to live
-    std::shared_ptr<Stream> stream;  ///< until that is known
-    uid_t owner = 0;                 ///< of the publication's name
-    std::uint64_t taken = 0;         ///< once it is known: the last publication that was taken
-  };
-  std::map<Place, Lost> lost_;
+  Declined declined_;
+  Tries tries_;
+  LostStreams lost_;
   std::set<std::string> dead_;  ///< processes whose names are removed at the end of this look
   Limiter events_;
   std::int64_t scan_at_ = 0, not_before_ = 0;  ///< the next look at the whole folder

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <nlohmann/json.hpp>
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
@@ -19,16 +18,13 @@
 #include "src/transport/discovery/access.hpp"
 #include "src/transport/discovery/announcement.hpp"
 #include "src/transport/discovery/client.hpp"
-#include "src/transport/discovery/wire.hpp"
 #include "src/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kLongestTry = 5000 * kMs;
-constexpr std::int64_t kBusyTry = 20 * kMs;  ///< a full backlog
-constexpr std::size_t kTries = 1024;
+constexpr std::int64_t kBusyTry = 20 * kMs;        ///< a full backlog
 constexpr std::size_t kBurst = 64;                 ///< names of our topics in 100 ms that are examined one by one
 constexpr std::size_t kConnectionsOfOne = 32;      ///< to processes of one other user
 constexpr std::size_t kConnectionsOfOthers = 128;  ///< of all other users
@@ -57,8 +53,6 @@ void need_descriptors() {
 
 }  // namespace
 
-using nlohmann::json;
-
 layout::SubscriberPage* make_subscriber_page(std::byte* memory) {
   auto* page = new (memory) layout::SubscriberPage{};
   page->magic = layout::kMagic;
@@ -67,8 +61,7 @@ layout::SubscriberPage* make_subscriber_page(std::byte* memory) {
   return page;
 }
 
-Client::Client(Process& process)
-    : process_(process), shunned_(kRemembered), refusals_(kRemembered), events_(kEventsAtOnce) {}
+Client::Client(Process& process) : process_(process), shunned_(kRemembered), events_(kEventsAtOnce) {}
 
 void Client::watch() {
   if (inotify_ || poll_directory_) return;
@@ -125,14 +118,10 @@ void Client::scan() {
   const std::int64_t began = steady_now();
   scan_at_ = 0;
   if (by_hash_.empty()) return;
-  if (ask_again_at_ != 0 && began >= ask_again_at_) {
-    ask_again_at_ = 0;
-    refusals_.erase_if([this](const Place& p) { return for_now_.contains(p); });
-    for_now_.clear();
-  }
+  declined_.release_due(began);
   settle_lost();
   attach_all(process_.directory().entries());
-  if (ask_again_at_ != 0) look_in(ask_again_at_ - began);
+  if (const std::int64_t due = declined_.due_at(); due != 0) look_in(due - began);
   // For any number of names, nine tenths of this thread's time remain for other work.
   const std::int64_t now = steady_now();
   not_before_ = now + 10 * (now - began);
@@ -144,41 +133,12 @@ void Client::attach_all(const std::vector<TopicEntry>& entries) {
     const auto [begin, end] = by_hash_.equal_range(entry.topic_hash);
     if (begin == end) continue;
     if (is_foreign(entry.owner) && steady_now() > until) {
-      look_in(kFirstTry);
+      look_in(Tries::kFirst);
       break;
     }
     for (auto it = begin; it != end; ++it) attach(*it->second, entry);
   }
   if (!dead_.empty()) process_.directory().remove_processes(std::exchange(dead_, {}));
-}
-
-/// The process has said something on a new connection, so its publishers live, and overwrite what they held for us.
-void Client::cut_lost(const std::string& process) {
-  for (auto& [place, lost] : lost_) {
-    if (std::get<1>(place) != process || !lost.stream) continue;
-    for (SubscriberCore* s : process_.subscribers())
-      if (s == std::get<0>(place)) s->helper().cut_stream(*lost.stream);
-    lost.taken = lost.stream->page().cursor.load(std::memory_order_relaxed);
-    lost.stream.reset();
-  }
-}
-
-/// The process was dying when it hung up. Its publishers' last samples do not change any more, and may be taken.
-void Client::release_lost(const std::string& process) {
-  for (const auto& [place, lost] : lost_) {
-    if (std::get<1>(place) != process || !lost.stream) continue;
-    auto end = Stream::End::Lost;
-    lost.stream->end.compare_exchange_strong(end, Stream::End::Died, std::memory_order_acq_rel);
-    for (SubscriberCore* s : process_.subscribers())
-      if (s == std::get<0>(place)) s->helper().end_stream(lost.stream->id, Stream::End::Died);
-  }
-  std::erase_if(lost_, [&](const auto& x) { return std::get<1>(x.first) == process; });
-}
-
-/// It is not known yet whether this process lives, and samples wait for that.
-bool Client::is_open(const std::string& process) const {
-  return std::any_of(lost_.begin(), lost_.end(),
-                     [&](const auto& x) { return std::get<1>(x.first) == process && x.second.stream; });
 }
 
 /// Finds out here whether processes with lost connections live, also if no name leads to them any more. That a connect
@@ -187,34 +147,17 @@ bool Client::is_open(const std::string& process) const {
 /// (take_message), or by its hang-up. A process that is stopped does neither, and it stays unknown whether it will
 /// continue.
 void Client::settle_lost() {
-  std::map<std::string, uid_t> open;
-  for (const auto& [place, lost] : lost_)
-    if (lost.stream) open.emplace(std::get<1>(place), lost.owner);
-  for (const auto& [process, owner] : open) connection_to(process, owner);
+  for (const auto& [process, owner] : lost_.open()) connection_to(process, owner);
 }
 
-/// After an attachment was lost while the publisher lived: samples that were taken are not delivered again, and
-/// publications in between count as lost.
-void Client::resume(const Link& link, json& m) {
-  const auto it = lost_.find(place_of(*link.subscriber, link.entry));
-  if (it == lost_.end()) return;
-  const std::uint64_t taken = it->second.taken;
-  lost_.erase(it);
-  if (taken == 0 || taken > wire::number(m, "owed_from")) return;
-  m["cursor"] = taken;
-  m["owed_from"] = taken;
-}
-
-void Client::add(SubscriberCore& subscriber, Answer* answer) {
+void Client::add(SubscriberCore& subscriber, FirstAnswers::Answer* answer) {
   need_descriptors();
   watch();
   const std::uint64_t hash = hash_name(subscriber.topic());
   by_hash_.emplace(hash, &subscriber);
-  Waiter& waiter = waiters_[&subscriber];
-  waiter.answer = answer;
-  waiter.open = 1;  // the look itself
+  answers_.open(subscriber, answer);
   attach_all(process_.directory().entries(hash));
-  answered(&subscriber, subscriber.publishers() != 0, nullptr);
+  answers_.answered(subscriber, subscriber.publishers() != 0, nullptr);
 }
 
 bool Client::is_linked(const SubscriberCore& subscriber, const TopicEntry& entry) const {
@@ -246,25 +189,17 @@ bool Client::has_room(const SubscriberCore& subscriber, uid_t uid) {
 }
 
 void Client::try_later(const std::string& process, std::int64_t first) {
-  const std::int64_t now = steady_now();
-  if (tries_.size() >= kTries && !tries_.contains(process))
-    std::erase_if(tries_, [now](const auto& t) { return t.second.at <= now; });
-  if (tries_.size() >= kTries && !tries_.contains(process)) return look_in(kLongestTry);
-  Try& again = tries_[process];
-  again.delay = again.delay == 0 ? first : std::min(again.delay * 2, kLongestTry);
-  again.at = now + again.delay;
-  look_in(again.delay);
+  look_in(tries_.failed(process, first, steady_now()));
 }
 
 void Client::no_descriptor(SubscriberCore& subscriber, int pid, const std::string& why) {
   const std::string text = fmt::format(
       "a publisher of '{}' cannot be reached yet: {}; trying again — raise ulimit -n (systemd: LimitNOFILE=)",
       subscriber.topic(), why);
-  const auto waiter = waiters_.find(&subscriber);
-  if (waiter != waiters_.end() && !waiter->second.error)
-    waiter->second.error = std::make_exception_ptr(
-        Error(ErrorCode::Limit, fmt::format("a publisher of '{}' cannot be reached: {}", subscriber.topic(), why),
-              "raise ulimit -n (systemd: LimitNOFILE=)"));
+  answers_.failed(subscriber, [&] {
+    return Error(ErrorCode::Limit, fmt::format("a publisher of '{}' cannot be reached: {}", subscriber.topic(), why),
+                 "raise ulimit -n (systemd: LimitNOFILE=)");
+  });
   events_.ended(steady_now());
   if (!events_.allow({("descriptors " + subscriber.topic()).c_str(), ::geteuid()}, steady_now())) return;
   log(LogLevel::Warning, Cause{"no descriptor", ::geteuid()}, text);
@@ -288,54 +223,30 @@ void Client::not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, c
                    "policy",
                    subscriber.topic(), socket::name_of_user(peer.uid),
                    peer.pid != 0 ? fmt::format(" (pid {})", peer.pid) : "", why)});
-  refusals_.insert(place_of(subscriber, entry));
+  declined_.insert(Offer::of(subscriber, entry));
 }
 
 /// The connection to this process, or a new one. `owner`: of the name that leads there; nobody else is connected to.
 Client::Connection* Client::connection_to(const std::string& process, uid_t owner) {
   if (const auto it = by_process_.find(process); it != by_process_.end()) return connections_.at(it->second).get();
-  if (const auto it = tries_.find(process); it != tries_.end() && steady_now() < it->second.at) {
-    look_in(it->second.at - steady_now());
+  if (const std::int64_t wait = tries_.wait_for(process, steady_now()); wait != 0) {
+    look_in(wait);
     return nullptr;
   }
-  DescriptorShares::Claim claim;
-  if (is_foreign(owner)) {
-    std::size_t of_one = 0;
-    std::size_t of_others = 0;
-    for (const auto& [fd, c] : connections_) {
-      if (!c->foreign) continue;
-      ++of_others;
-      if (c->peer.uid == owner) ++of_one;
-    }
-    auto share = of_one < kConnectionsOfOne && of_others < kConnectionsOfOthers
-                     ? DescriptorShares::of_process().claim(owner, 1)
-                     : std::nullopt;
-    if (!share) {
-      log(LogLevel::Warning, Cause{"no room", owner},
-          fmt::format("{} already has its share of connections", socket::name_of_user(owner)));
-      try_later(process, kFirstTry);
-      return nullptr;
-    }
-    claim = std::move(*share);
-  }
-  int error = 0;
-  Fd fd = process_.directory().connect(process, error, [&](uid_t whose) { return whose == owner; });
-  if (!fd) {
-    if (error == ECONNREFUSED || error == ENOENT) {
-      dead_.insert(process);
-      tries_.erase(process);
-      release_lost(process);
-    } else {
-      try_later(process, error == EAGAIN ? kBusyTry : kFirstTry);
-    }
-    short_of_descriptors_ = lacks_descriptors(error);
+  auto share = share_of_connection(owner);
+  if (!share) {
+    log(LogLevel::Warning, Cause{"no room", owner},
+        fmt::format("{} already has its share of connections", socket::name_of_user(owner)));
+    try_later(process);
     return nullptr;
   }
+  Fd fd = reach(process, owner);
+  if (!fd) return nullptr;
   auto c = std::make_unique<Connection>();
   c->process = process;
   c->socket = std::make_shared<Socket>();
   c->belongs_to(socket::peer_of(fd.get()));
-  c->socket->claim = std::move(claim);
+  c->socket->claim = std::move(*share);
   c->since = steady_now();
   const int number = fd.get();
   c->socket->fd = BoundFd(std::move(fd));
@@ -347,22 +258,48 @@ Client::Connection* Client::connection_to(const std::string& process, uid_t owne
   return raw;
 }
 
+/// Our own user's and root's connections are not counted. Empty: `owner`, or all other users together, have their
+/// share.
+std::optional<DescriptorShares::Claim> Client::share_of_connection(uid_t owner) const {
+  if (!is_foreign(owner)) return DescriptorShares::Claim{};
+  std::size_t of_one = 0;
+  std::size_t of_others = 0;
+  for (const auto& [fd, c] : connections_) {
+    if (!c->foreign) continue;
+    ++of_others;
+    if (c->peer.uid == owner) ++of_one;
+  }
+  if (of_one >= kConnectionsOfOne || of_others >= kConnectionsOfOthers) return std::nullopt;
+  return DescriptorShares::of_process().claim(owner, 1);
+}
+
+/// Empty: it is dead, or tried again later.
+Fd Client::reach(const std::string& process, uid_t owner) {
+  int error = 0;
+  Fd fd = process_.directory().connect(process, error, [&](uid_t whose) { return whose == owner; });
+  if (fd) return fd;
+  if (error == ECONNREFUSED || error == ENOENT) {
+    dead_.insert(process);
+    tries_.forget(process);
+    lost_.process_died(process, process_.subscribers());
+  } else {
+    try_later(process, error == EAGAIN ? kBusyTry : Tries::kFirst);
+  }
+  short_of_descriptors_ = lacks_descriptors(error);
+  return {};
+}
+
 void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   if (entry.process == process_.id()) return;  // its publishers are attached without a socket
-  if (shunned_.contains(entry.process) || refusals_.contains(place_of(subscriber, entry))) return;
+  if (shunned_.contains(entry.process) || declined_.contains(Offer::of(subscriber, entry))) return;
   if (is_linked(subscriber, entry) || process_.directory().topic_of(entry) != subscriber.topic()) return;
-  const Access access = subscriber.options().access;
-  if (access == Access::Owner) {  // the name's owner decides alone; a stranger's process gets no request
-    const socket::Peer owner{.pid = 0, .uid = entry.owner, .gid = socket::kUnmapped, .groups = {}};
-    if (const std::string no = refusal(access, subscriber.topic(), owner, process_.directory().root()); !no.empty())
-      return not_accepted(subscriber, entry, owner, no);
-  }
+  if (!accepts_name(subscriber, entry)) return;
   if (!has_room(subscriber, entry.owner)) {
     tell(subscriber, entry.owner,
          {Event::Kind::Refused, 0,
           fmt::format("publishers of '{}' by {} wait: it has its share of this subscriber's {} streams",
                       subscriber.topic(), socket::name_of_user(entry.owner), kMaxStreams)});
-    return look_in(kLongestTry);
+    return look_in(Tries::kLongest);
   }
   short_of_descriptors_ = false;
   Connection* c = connection_to(entry.process, entry.owner);
@@ -370,17 +307,33 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
     if (short_of_descriptors_) no_descriptor(subscriber, 0, "no file descriptor is left");
     return;
   }
+  const bool asked = accepts_peer(subscriber, entry, c->peer) && request(subscriber, entry, *c);
+  if (!asked && c->links.empty() && !c->had_stream) hang_up(c->fd());
+}
+
+/// With Access::Owner the name's owner decides alone; a stranger's process gets no request.
+bool Client::accepts_name(SubscriberCore& subscriber, const TopicEntry& entry) {
+  const Access access = subscriber.options().access;
+  if (access != Access::Owner) return true;
+  const socket::Peer owner{.pid = 0, .uid = entry.owner, .gid = socket::kUnmapped, .groups = {}};
+  const std::string no = refusal(access, subscriber.topic(), owner, process_.directory().root());
+  if (!no.empty()) not_accepted(subscriber, entry, owner, no);
+  return no.empty();
+}
+
+bool Client::accepts_peer(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer) {
   std::string no;
   try {
-    no = refusal(access, subscriber.topic(), c->peer, process_.directory().root());
+    no = refusal(subscriber.options().access, subscriber.topic(), peer, process_.directory().root());
   } catch (const Error& e) {  // a policy that cannot be read
     no = e.what();
   }
-  if (!no.empty()) {
-    not_accepted(subscriber, entry, c->peer, no);
-    if (c->links.empty() && !c->had_stream) hang_up(c->fd());
-    return;
-  }
+  if (!no.empty()) not_accepted(subscriber, entry, peer, no);
+  return no.empty();
+}
+
+/// Returns false if no descriptor is left for a page.
+bool Client::request(SubscriberCore& subscriber, const TopicEntry& entry, Connection& c) {
   Link link;
   link.subscriber = &subscriber;
   link.entry = entry;
@@ -389,28 +342,28 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
     link.page = std::make_shared<Area>("subscriber of " + subscriber.topic(), kPageBytes);
     link.page->commit(0, kPageBytes);
   } catch (const Error& e) {
-    try_later(entry.process, kFirstTry);
-    no_descriptor(subscriber, c->peer.pid, e.cause());
-    if (c->links.empty() && !c->had_stream) hang_up(c->fd());
-    return;
+    try_later(entry.process);
+    no_descriptor(subscriber, c.peer.pid, e.cause());
+    return false;
   }
   make_subscriber_page(link.page->data());
-  json request{{"op", "attach"},
-               {"id", link.id},
-               {"serial", entry.serial},
-               {"topic", subscriber.topic()},
-               {"type", subscriber.type().name},
-               {"hash", fmt::format("{:016x}", subscriber.type().hash)}};
-  Announcement::of(subscriber).write(request);
-  const bool sent = send(*c, request, {link.page->read_only_fd()});
+  const handshake::Attach attach{.id = link.id,
+                                 .serial = entry.serial,
+                                 .topic = subscriber.topic(),
+                                 .type = subscriber.type().name,
+                                 .hash = fmt::format("{:016x}", subscriber.type().hash),
+                                 .not_via = subscriber.endpoint().not_via,
+                                 .announced = announcement_of(subscriber)};
+  const bool sent = send(c, attach, {link.page->read_only_fd()});
   if (!sent && errno == EMFILE) {  // the peer has not read earlier letters yet
-    try_later(entry.process, kFirstTry);
-    return;
+    try_later(entry.process);
+    return true;
   }
   link.page->forget_descriptor();
-  if (const auto waiter = waiters_.find(&subscriber); waiter != waiters_.end()) ++waiter->second.open;
+  answers_.asked(subscriber);
   const std::uint64_t id = link.id;
-  c->links[id] = std::move(link);
+  c.links[id] = std::move(link);
+  return true;
 }
 
 }  // namespace cardan::detail

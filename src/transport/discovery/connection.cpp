@@ -4,13 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "src/base/printable.hpp"
 #include "src/transport/discovery/access.hpp"
 #include "src/transport/discovery/process.hpp"
-#include "src/transport/discovery/wire.hpp"
 #include "src/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
@@ -21,9 +18,9 @@ void ConnectionBase::belongs_to(const socket::Peer& whom) {
   outbox.for_peer(whom.uid);
 }
 
-void ConnectionBase::read_hello(const nlohmann::json& message) {
-  name = printable(wire::text(message, "name"), 64);  // lists repeat it, and a datagram has 64 KiB
-  clock_offset = wire::signed_number(message, "clock_offset");
+void ConnectionBase::read_hello(const handshake::Hello& hello) {
+  name = hello.name;
+  clock_offset = hello.clock_offset;
 }
 
 void ConnectionBase::pause(Process& process, int fd) {
@@ -40,12 +37,8 @@ void ConnectionBase::go_on(Process& process, int fd, std::int64_t now, std::func
   process.loop().on(fd, std::move(receive));
 }
 
-nlohmann::json hello_of(const Process& process) {
-  return {{"op", "hello"},
-          {"version", wire::kVersion},
-          {"pid", ::getpid()},
-          {"name", process.name()},
-          {"clock_offset", process.clock_offset()}};
+handshake::Hello hello_of(const Process& process) {
+  return {.pid = ::getpid(), .name = process.name(), .clock_offset = process.clock_offset()};
 }
 
 }  // namespace cardan::detail

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "src/base/socket.hpp"
+#include "src/transport/discovery/handshake.hpp"
 #include "src/transport/discovery/outbox.hpp"
 
 namespace cardan::detail {
@@ -24,8 +24,7 @@ struct ConnectionBase {
   bool paused = false;  ///< not read until its user may have time again
 
   void belongs_to(const socket::Peer& whom);
-  /// Reads its name and clock from its hello.
-  void read_hello(const nlohmann::json& message);
+  void read_hello(const handshake::Hello& hello);  ///< its name and clock
   /// A stranger's requests cost its user's time. Stops reading from it until the user has time again.
   void pause(Process& process, int fd);
   /// Reads from it again, by `receive`, once its user has time. `now`: steady clock, ns.
@@ -33,6 +32,6 @@ struct ConnectionBase {
 };
 
 /// The first message of this process, on either end.
-[[nodiscard]] nlohmann::json hello_of(const Process& process);
+[[nodiscard]] handshake::Hello hello_of(const Process& process);
 
 }  // namespace cardan::detail

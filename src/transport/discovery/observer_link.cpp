@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -20,13 +19,10 @@
 #include "cardan/error.hpp"
 #include "src/base/printable.hpp"
 #include "src/transport/discovery/process.hpp"
-#include "src/transport/discovery/wire.hpp"
 #include "src/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::int64_t kRetry = 5'000'000'000;
 constexpr auto kAgain = std::chrono::milliseconds{20};  // between two attempts at a process with a full backlog
@@ -36,7 +32,6 @@ constexpr std::size_t kMostOfOthers = std::size_t{32} << 20;  // bytes of the an
 constexpr std::size_t kMostProcesses = 256;                   // processes of other users that get a request
 constexpr std::size_t kMostLinks = 64;                        // connections to them that are kept
 constexpr std::size_t kMostPublishers = 16'384;               // in one answer
-constexpr std::size_t kMostReaders = 256;                     // of one publisher
 
 /// "cardan:sensors" of a host, else the program; "?": in another pid namespace.
 std::string name_in_proc(pid_t pid) {
@@ -56,72 +51,6 @@ bool is_stopped(pid_t pid) {
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), line);
   const std::size_t at = line.rfind(") ");  // the name before it may have any bytes
   return at != std::string::npos && at + 2 < line.size() && (line[at + 2] == 'T' || line[at + 2] == 't');
-}
-
-std::uint32_t number32(const json& j, const char* key) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wire::number(j, key), UINT32_MAX));
-}
-
-LatencyHistogram histogram_from(const json& j) {
-  LatencyHistogram histogram;
-  if (const auto it = j.find("latency"); it != j.end() && it->is_array())
-    for (const json& pair : *it)
-      if (pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
-          pair[0].get<std::uint64_t>() < 127 && histogram.size() < 128)
-        histogram.emplace_back(pair[0].get<std::uint32_t>(), pair[1].get<std::uint64_t>());
-  return histogram;
-}
-
-SubscriberReport subscriber_from(const json& j) {
-  SubscriberReport s;
-  s.name = wire::text(j, "name");
-  s.pid = static_cast<int>(wire::signed_number(j, "pid"));
-  s.uid = number32(j, "uid");
-  s.reliable = wire::flag(j, "reliable");
-  s.demoted = wire::flag(j, "demoted");
-  s.received = wire::number(j, "received");
-  s.missed = wire::number(j, "missed");
-  s.bad = wire::number(j, "bad");
-  s.spin_ns = wire::signed_number(j, "spin_ns");
-  s.sleeps = wire::number(j, "sleeps");
-  s.announced = number32(j, "announced");
-  s.depth = number32(j, "depth");
-  s.latency = histogram_from(j);
-  return s;
-}
-
-PublisherReport publisher_from(const json& j, const ObserverLink& link) {
-  PublisherReport p;
-  p.topic = wire::text(j, "topic");
-  p.type = wire::text(j, "type");
-  p.layout = wire::text(j, "hash");
-  p.program = link.name();
-  p.pid = link.pid();
-  p.process = link.process();
-  p.serial = number32(j, "serial");
-  p.depth = number32(j, "depth");
-  p.max_bytes = wire::number(j, "max_bytes");
-  p.reliable = wire::flag(j, "reliable");
-  // Also if its library does not say it. Of a stranger's it would be a lie: it would not show us such a one.
-  p.is_owners =
-      wire::number(j, "access") == static_cast<std::uint64_t>(Access::Owner) && link.peer().uid == ::geteuid();
-  p.via = wire::text(j, "via");
-  p.deadline_ns = wire::signed_number(j, "deadline_ns");
-  p.slots = number32(j, "slots");
-  p.area_bytes = wire::number(j, "area_bytes");
-  p.published = wire::number(j, "published");
-  p.bytes = wire::number(j, "bytes");
-  p.longest_gap_ns = wire::signed_number(j, "longest_gap_ns");
-  p.heartbeat_ns = our_time(wire::signed_number(j, "heartbeat_ns"), link.time_shift());
-  p.wakes = wire::number(j, "wakes");
-  p.prewakes = wire::number(j, "prewakes");
-  p.reliable_timeouts = wire::number(j, "reliable_timeouts");
-  p.latency = histogram_from(j);
-  if (const auto it = j.find("subscribers"); it != j.end() && it->is_array())
-    for (const json& s : *it)
-      if (s.is_object() && p.subscribers.size() < kMostReaders) p.subscribers.push_back(subscriber_from(s));
-  p.left_out = wire::number(j, "left_out");
-  return p;
 }
 
 }  // namespace
@@ -159,21 +88,17 @@ ObserverLink::ObserverLink(const RunDirectory& directory, std::string process, s
   }
   peer_ = socket::peer_of(fd_.get());
   name_ = name_in_proc(peer_.pid);  // until it gives its own
-  const bool greeted = send({{"op", "hello"},
-                             {"version", wire::kVersion},
-                             {"pid", ::getpid()},
-                             {"name", program_name()},
-                             {"clock_offset", steady_clock_offset()}});
+  const bool greeted =
+      send(handshake::Hello{.pid = ::getpid(), .name = program_name(), .clock_offset = steady_clock_offset()});
   if (!greeted && failure_ == Failure::Silent) return;
   dead_ = false;  // a peer that has hung up may have given the reason before
-  const auto hello = answer("hello", 0, steady_now() + timeout_.count());
+  const auto hello = answer<handshake::Hello>(steady_now() + timeout_.count());
   if (!hello) return;
-  name_ = printable(wire::text(*hello, "name"), 64);  // as the other side of the handshake does
-  constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
-  time_shift_ = steady_clock_offset() - std::clamp(wire::signed_number(*hello, "clock_offset"), -kFarthest, kFarthest);
-  if (const auto version = wire::number(*hello, "version"); version != wire::kVersion)
+  name_ = hello->name;
+  time_shift_ = steady_clock_offset() - hello->clock_offset;
+  if (hello->version != handshake::kVersion)
     fail(Failure::Refused, fmt::format("{} (pid {}) speaks version {} of the handshake, this program version {}", name_,
-                                       peer_.pid, version, wire::kVersion));
+                                       peer_.pid, hello->version, handshake::kVersion));
 }
 
 void ObserverLink::fail(Failure failure, std::string why) {
@@ -195,29 +120,23 @@ bool ObserverLink::alive() {
   return false;
 }
 
-bool ObserverLink::send(const json& message) {
+bool ObserverLink::send(const handshake::Message& message) {
   failure_ = Failure::None;
   why_.clear();
   if (dead_ || !fd_) {
     fail(Failure::Stale, fmt::format("the connection to {} (pid {}) is gone", name_, peer_.pid));
     return false;
   }
-  if (socket::send(fd_.get(), wire::print(message))) return true;
+  if (socket::send(fd_.get(), handshake::encode(message))) return true;
   const bool silent = errno == EAGAIN;
   fail(silent ? Failure::Silent : Failure::Stale,
        fmt::format("{} (pid {}) {}", name_, peer_.pid, silent ? "does not read requests" : "has hung up"));
   return false;
 }
 
-std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::int64_t until, std::vector<Fd>* fds) {
-  socket::Message message;
-  for (std::size_t others = 0;;) {
-    // A peer that keeps sending other messages has not answered either.
-    ++others;
-    if (others > kMostOthers || (others > 1 && steady_now() > until)) {
-      fail(Failure::Silent, fmt::format("{} (pid {}) does not answer requests", name_, peer_.pid));
-      return std::nullopt;
-    }
+std::optional<handshake::Message> ObserverLink::next(std::int64_t until, std::vector<Fd>& fds) {
+  for (;;) {
+    socket::Message message;
     switch (socket::receive(fd_.get(), message)) {
       case socket::Received::Closed:
         fail(Failure::Stale, fmt::format("{} (pid {}) has hung up", name_, peer_.pid));
@@ -230,66 +149,93 @@ std::optional<json> ObserverLink::answer(const char* op, std::uint64_t id, std::
         fail(Failure::Silent, fmt::format("no file descriptor is left for the answer of {} (pid {}) — raise ulimit -n",
                                           name_, peer_.pid));
         return std::nullopt;
-      case socket::Received::Nothing: {
-        --others;
-        const std::int64_t left = until - steady_now();
-        pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-        if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) continue;
-        fail(Failure::Silent,
-             fmt::format("{} (pid {}) did not answer within {} ms{}", name_, peer_.pid, timeout_.count() / 1'000'000,
-                         is_stopped(peer_.pid)
-                             ? fmt::format(": it is stopped (SIGSTOP) — kill -CONT {} continues it", peer_.pid)
-                             : std::string(" — it hangs, or its computer is very busy")));
+      case socket::Received::Nothing:
+        if (wait(until)) continue;
         return std::nullopt;
-      }
       case socket::Received::Message:
         break;
     }
-    auto m = wire::parse(message.text);
-    if (!m) {
+    auto decoded = handshake::decode(message.text);
+    if (!decoded)
       fail(Failure::Silent,
            fmt::format("{} (pid {}) answered with something that is not a Cardan handshake", name_, peer_.pid));
-      return std::nullopt;
-    }
-    const std::string got = wire::text(*m, "op");
-    if (got == op && (id == 0 || wire::number(*m, "id") == id)) {
-      bytes_ = message.text.size();
-      if (fds != nullptr) *fds = std::move(message.fds);
-      return m;
-    }
-    if ((got == "refused" || got == "gone") && m->contains("id") && wire::number(*m, "id") == 0) {
-      fail(Failure::NotForUs, wire::text(*m, "why"));
-      return std::nullopt;
-    }
-    if (id != 0 && wire::number(*m, "id") == id && got == "refused") {
-      fail(Failure::Refused, wire::text(*m, "why"));
-      return std::nullopt;
-    }
-    if (id != 0 && wire::number(*m, "id") == id && got == "gone") {
-      fail(Failure::Gone, "the publisher has just ended");
-      return std::nullopt;
-    }
+    bytes_ = message.text.size();
+    fds = std::move(message.fds);
+    return decoded;
   }
+}
+
+bool ObserverLink::wait(std::int64_t until) {
+  const std::int64_t left = until - steady_now();
+  pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) return true;
+  fail(Failure::Silent,
+       fmt::format("{} (pid {}) did not answer within {} ms{}", name_, peer_.pid, timeout_.count() / 1'000'000,
+                   is_stopped(peer_.pid)
+                       ? fmt::format(": it is stopped (SIGSTOP) — kill -CONT {} continues it", peer_.pid)
+                       : std::string(" — it hangs, or its computer is very busy")));
+  return false;
+}
+
+bool ObserverLink::is_refusal(const handshake::Message& message, std::uint64_t id) {
+  if (const auto* away = std::get_if<handshake::SentAway>(&message)) {
+    fail(Failure::NotForUs, away->why);
+    return true;
+  }
+  if (id == 0 || handshake::id_of(message) != id) return false;
+  if (const auto* refused = std::get_if<handshake::Refused>(&message)) {
+    fail(Failure::Refused, refused->why);
+    return true;
+  }
+  if (!std::holds_alternative<handshake::Gone>(message)) return false;
+  fail(Failure::Gone, "the publisher has just ended");
+  return true;
+}
+
+template <class M>
+std::optional<M> ObserverLink::answer(std::int64_t until, std::uint64_t id, std::vector<Fd>* fds) {
+  for (std::size_t others = 0; others < kMostOthers && (others == 0 || steady_now() <= until); ++others) {
+    std::vector<Fd> came;
+    auto message = next(until, came);
+    if (!message) return std::nullopt;
+    if (auto* answered = std::get_if<M>(&*message);
+        answered != nullptr && (id == 0 || handshake::id_of(*message) == id)) {
+      if (fds != nullptr) *fds = std::move(came);
+      return std::move(*answered);
+    }
+    if (is_refusal(*message, id)) return std::nullopt;
+  }
+  // A peer that keeps sending other messages has not answered either.
+  fail(Failure::Silent, fmt::format("{} (pid {}) does not answer requests", name_, peer_.pid));
+  return std::nullopt;
+}
+
+PublisherReport ObserverLink::report_of(handshake::Publication publication) const {
+  PublisherReport report = std::move(publication.report);
+  report.program = name_;
+  report.pid = peer_.pid;
+  report.process = process_;
+  // Also if its library does not say it. Of a stranger's it would be a lie: it would not show us such a one.
+  report.is_owners = publication.access == Access::Owner && peer_.uid == ::geteuid();
+  report.heartbeat_ns = our_time(report.heartbeat_ns, time_shift_);
+  return report;
 }
 
 std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const std::string& topic) {
   const std::uint64_t id = next_id_++;
-  if (!send({{"op", "attach"}, {"id", id}, {"serial", entry.serial}, {"topic", topic}, {"observer", true}}))
-    return std::nullopt;
+  if (!send(handshake::Attach{.id = id, .serial = entry.serial, .topic = topic, .observer = true})) return std::nullopt;
   std::vector<Fd> fds;
-  const auto attached = answer("attached", id, steady_now() + timeout_.count(), &fds);
+  const auto attached = answer<handshake::Attached>(steady_now() + timeout_.count(), id, &fds);
   if (!attached) return std::nullopt;
   // We need only the mapping. The entry on the other side would only delay the freeing of the publisher when it ends.
-  send({{"op", "detach"}, {"id", id}});
+  send(handshake::Detach{id});
   if (fds.size() != 1) {
     fail(Failure::Refused, fmt::format("{} (pid {}) answered without its memory", name_, peer_.pid));
     return std::nullopt;
   }
   try {
-    PublisherArea area =
-        PublisherArea::map(std::move(fds[0]), wire::number(*attached, "bytes"), is_foreign(peer_.uid), peer_.uid);
-    const std::uint64_t access = wire::number(*attached, "access");
-    if (access <= static_cast<std::uint64_t>(Access::Policy)) area.access = static_cast<Access>(access);
+    PublisherArea area = PublisherArea::map(std::move(fds[0]), attached->bytes, is_foreign(peer_.uid), peer_.uid);
+    area.access = attached->access.value_or(area.access);
     return area;
   } catch (const Error& e) {
     fail(Failure::Refused, e.what());
@@ -300,26 +246,23 @@ std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const
 bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes) {
   const std::int64_t until = steady_now() + timeout_.count();  // for all parts of the answer
   const std::size_t before = into.size();
-  std::uint64_t from = 0;
+  std::uint32_t from = 0;
   std::size_t bytes = 0;
   listed_bytes_ = 0;
   do {
-    if (!send({{"op", "list"}, {"topic", topic}, {"from", from}})) return false;
-    const auto part = answer("topics", 0, until);
+    if (!send(handshake::List{.topic = topic, .from = from})) return false;
+    auto part = answer<handshake::Topics>(until);
     if (!part) return false;
-    if (const auto it = part->find("topics"); it != part->end() && it->is_array())
-      for (const json& one : *it)
-        if (one.is_object()) into.push_back(publisher_from(one, *this));
+    for (handshake::Publication& one : part->topics) into.push_back(report_of(std::move(one)));
     bytes += bytes_;
     listed_bytes_ = bytes;
-    const std::uint64_t next = wire::number(*part, "next");
-    if (next <= from) break;  // 0: the last part; an answer that goes in circles is not followed
+    if (part->next <= from) break;  // 0: the last part; an answer that goes in circles is not followed
     if (bytes > most_bytes || into.size() - before > kMostPublishers || steady_now() > until) {
       fail(Failure::Silent, fmt::format("{} (pid {}) answers without end; its first {} publishers are shown", name_,
                                         peer_.pid, into.size() - before));
       return false;
     }
-    from = next;
+    from = part->next;
   } while (true);
   return true;
 }

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "src/base/area.hpp"
 #include "src/base/bound_fd.hpp"
 #include "src/base/socket.hpp"
+#include "src/transport/discovery/handshake.hpp"
 #include "src/transport/discovery/run_directory.hpp"
 #include "src/transport/endpoint/publisher_area.hpp"
 
@@ -53,9 +53,17 @@ class ObserverLink {
   [[nodiscard]] std::size_t listed_bytes() const noexcept { return listed_bytes_; }
 
  private:
-  bool send(const nlohmann::json& message);
-  std::optional<nlohmann::json> answer(const char* op, std::uint64_t id, std::int64_t until,
-                                       std::vector<Fd>* fds = nullptr);
+  bool send(const handshake::Message& message);
+  /// Waits for the answer to a request, of the kind `M`. `id`: of an attach.
+  template <class M>
+  std::optional<M> answer(std::int64_t until, std::uint64_t id = 0, std::vector<Fd>* fds = nullptr);
+  /// The next message. Empty: see failure().
+  std::optional<handshake::Message> next(std::int64_t until, std::vector<Fd>& fds);
+  /// Returns false if nothing came until then. Then it has failed.
+  bool wait(std::int64_t until);
+  /// Whether it says that there will be no answer. Then it has failed.
+  bool is_refusal(const handshake::Message& message, std::uint64_t id);
+  [[nodiscard]] PublisherReport report_of(handshake::Publication publication) const;
   void fail(Failure failure, std::string why);
 
   std::string process_;
@@ -69,7 +77,7 @@ class ObserverLink {
   Failure failure_ = Failure::None;
   std::string why_;
   std::int64_t failed_at_ = 0;
-  std::size_t bytes_ = 0;         ///< of the last answer
+  std::size_t bytes_ = 0;         ///< of the last message
   std::size_t listed_bytes_ = 0;  ///< of the last list
 };
 

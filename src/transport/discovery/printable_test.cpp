@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/transport/discovery/wire.hpp"
-
 namespace {
 
 using cardan::detail::printable;
@@ -56,19 +54,6 @@ TEST(Printable, JsonKeepsItsValues) {
   EXPECT_EQ(cardan::detail::printable_lines(text), text);
   EXPECT_NE(text.find("\\u009b31m\\u007f\u00e9\\udb40\\udc41"), std::string::npos) << text;
   EXPECT_EQ(cardan::detail::printable_json("\"\xff\""), "\"?\"");
-}
-
-TEST(Wire, ATextOfAPeerIsPrintableAndCanBePrintedStrictly) {
-  using cardan::detail::wire::text;
-  const nlohmann::json cut{{"name", std::string(1023, 'a') + "é"}};
-  EXPECT_EQ(text(cut, "name"), std::string(1023, 'a'));
-  EXPECT_NO_THROW((void)nlohmann::json(text(cut, "name")).dump());
-  EXPECT_EQ(text(nlohmann::json{{"why", "no\ncardan: error: forged"}}, "why"), "no?cardan: error: forged");
-  EXPECT_EQ(text(nlohmann::json{{"why",
-                                 "\xc2\x9b"
-                                 "31m"}},
-                 "why"),
-            "?31m");
 }
 
 }  // namespace

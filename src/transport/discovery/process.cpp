@@ -308,7 +308,7 @@ void Process::detach(const std::shared_ptr<PublisherCore>& publisher, const Atta
 }
 
 void Process::add(SubscriberCore* subscriber) {
-  Client::Answer answered;
+  FirstAnswers::Answer answered;
   auto future = answered.given.get_future();
   subscriber->poke_helper = [this] { loop_.poke(); };
   subscriber->helper().hand_over_notify = [this](Stream& stream, int peer_socket) {
@@ -368,7 +368,7 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
   keep->page = std::make_unique<layout::SubscriberPage>();
   make_subscriber_page(reinterpret_cast<std::byte*>(keep->page.get()));
   auto attached =
-      make_attached(*core, Announcement::of(subscriber), ::geteuid(), board_of(::geteuid()), keep->page.get());
+      make_attached(*core, announcement_of(subscriber), ::geteuid(), board_of(::geteuid()), keep->page.get());
   keep->bell = attached->bell;
   attached->local = keep;
   attached->pid = ::getpid();

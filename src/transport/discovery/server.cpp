@@ -7,34 +7,24 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
 #include "cardan/log.hpp"
 #include "src/base/limiter.hpp"
-#include "src/base/printable.hpp"
 #include "src/transport/discovery/access.hpp"
-#include "src/transport/discovery/announcement.hpp"
-#include "src/transport/discovery/wire.hpp"
 #include "src/transport/endpoint/foreign.hpp"
 
 namespace cardan::detail {
 namespace {
 
-constexpr std::size_t kMaxConnections = 1024;          ///< of our own user and root
-constexpr std::size_t kMaxConnectionsOfOne = 32;       ///< of one other user, which can use up only its own share
-constexpr std::size_t kMaxConnectionsOfOthers = 256;   ///< of all other users together
-constexpr std::size_t kMaxAttachments = 4096;          ///< of one connection
-constexpr std::size_t kMaxAttachmentsOfOne = 512;      ///< of all connections of one other user
-constexpr std::size_t kMaxAttachmentsOfOthers = 4096;  ///< of all other users together
-constexpr std::size_t kMaxObserversOfOne = 64;         ///< of one other user's connections, those that only observe
-constexpr std::int64_t kPatience = 5'000'000'000;      ///< with a stranger that does not read its answers
+constexpr std::size_t kMaxConnections = 1024;         ///< of our own user and root
+constexpr std::size_t kMaxConnectionsOfOne = 32;      ///< of one other user, which can use up only its own share
+constexpr std::size_t kMaxConnectionsOfOthers = 256;  ///< of all other users together
+constexpr std::int64_t kPatience = 5'000'000'000;     ///< with a stranger that does not read its answers
 
 }  // namespace
-
-using nlohmann::json;
 
 Server::Server(Process& process) : process_(process), listener_(process.directory().listen(process.id())) {
   process_.loop().on(listener_.get(), [this] { accept(); });
@@ -97,11 +87,9 @@ void Server::send_away(const Fd& fd, const socket::Peer& peer, const std::string
   if (!none)
     log(LogLevel::Warning, Cause{"refused", peer.uid},
         fmt::format("refused pid {} ({}): {}", peer.pid, socket::name_of_user(peer.uid), why));
-  socket::send(fd.get(), wire::print({{"op", none ? "gone" : "refused"},
-                                      {"id", 0},
-                                      {"code", "access"},
-                                      {"why", why},
-                                      {"remedy", "set the topic's access, or add the user to the policy"}}));
+  socket::send(fd.get(),
+               handshake::encode(handshake::SentAway{
+                   .gone = none, .why = why, .remedy = "set the topic's access, or add the user to the policy"}));
 }
 
 bool Server::has_room(const socket::Peer& peer) {
@@ -203,7 +191,7 @@ void Server::receive(int fd) {
             "no descriptor left to receive from a peer; raise ulimit -n");
         [[fallthrough]];
       case socket::Received::Message: {
-        const auto parsed = wire::parse(message.text);
+        const auto parsed = handshake::decode(message.text);
         stays = parsed && handle(c, *parsed, message.fds);
         break;
       }
@@ -232,48 +220,45 @@ void Server::close(int fd) {
   connections_.erase(it);
 }
 
-void Server::reply(Connection& c, const json& message, const std::vector<int>& fds, std::shared_ptr<const void> keep,
-                   DescriptorShares::Claim claim) {
-  if (!c.outbox.send(c.socket->get(), wire::print(message), fds, std::move(keep), std::move(claim))) c.lost = true;
+void Server::reply(Connection& c, const handshake::Message& message, const std::vector<int>& fds,
+                   std::shared_ptr<const void> keep, DescriptorShares::Claim claim) {
+  if (!c.outbox.send(c.socket->get(), handshake::encode(message), fds, std::move(keep), std::move(claim)))
+    c.lost = true;
   if (c.lost || !c.outbox.empty()) process_.look_again_in(2);
 }
 
-bool Server::handle(Connection& c, const json& m, std::vector<Fd>& fds) {
-  const std::string op = wire::text(m, "op");
-  if (op == "hello") {
+bool Server::handle(Connection& c, const handshake::Message& message, std::vector<Fd>& fds) {
+  if (const auto* hello = std::get_if<handshake::Hello>(&message)) {
     c.greeted = true;
-    c.read_hello(m);
+    c.read_hello(*hello);
     reply(c, hello_of(process_));
     return true;
   }
   if (!c.greeted) return false;
-  const std::uint64_t id = wire::number(m, "id");
-  if (op == "attach") {
-    attach(c, m, fds);
-    return true;
-  }
-  if (op == "detach") {
-    if (const auto it = c.attachments.find(id); it != c.attachments.end()) {
-      if (it->second.subscriber != nullptr) process_.detach(it->second.publisher, it->second.subscriber);
-      c.attachments.erase(it);
-    }
-    return true;
-  }
-  if (op == "notify") {
-    const auto it = c.attachments.find(id);
-    if (it == c.attachments.end() || it->second.subscriber == nullptr || fds.size() != 1) return true;
-    notify(it->second, c, std::move(fds[0]));
-    return true;
-  }
-  if (op == "list") {
-    list(c, m);
-    return true;
-  }
-  return false;
+  if (const auto* asked = std::get_if<handshake::Attach>(&message))
+    attach(c, *asked, fds);
+  else if (const auto* leaves = std::get_if<handshake::Detach>(&message))
+    detach(c, *leaves);
+  else if (const auto* waits = std::get_if<handshake::Notify>(&message))
+    notify(c, *waits, fds);
+  else if (const auto* looks = std::get_if<handshake::List>(&message))
+    list(c, *looks);
+  else
+    return false;
+  return true;
+}
+
+void Server::detach(Connection& c, const handshake::Detach& asked) {
+  const auto it = c.attachments.find(asked.id);
+  if (it == c.attachments.end()) return;
+  if (it->second.subscriber != nullptr) process_.detach(it->second.publisher, it->second.subscriber);
+  c.attachments.erase(it);
 }
 
 /// The socket stays as long as the attachment does, so a stranger's socket counts in its share.
-void Server::notify(Attachment& attachment, const Connection& c, Fd socket) {
+void Server::notify(Connection& c, const handshake::Notify& asked, std::vector<Fd>& fds) {
+  const auto it = c.attachments.find(asked.id);
+  if (it == c.attachments.end() || it->second.subscriber == nullptr || fds.size() != 1) return;
   auto claim = DescriptorShares::of_process().claim(c.peer.uid, 1);
   if (!claim) {
     log(LogLevel::Warning, Cause{"no room", c.peer.uid},
@@ -281,126 +266,21 @@ void Server::notify(Attachment& attachment, const Connection& c, Fd socket) {
                     c.peer.uid));
     return;
   }
-  attachment.notify = std::move(*claim);
-  PublisherCore::connect_notify(*attachment.subscriber, std::move(socket));
+  it->second.notify = std::move(*claim);
+  PublisherCore::connect_notify(*it->second.subscriber, std::move(fds[0]));
 }
 
-void Server::refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why,
-                    const std::string& remedy) {
+void Server::refuse(Connection& c, std::uint64_t id, handshake::Refused refused) {
   log(LogLevel::Warning, Cause{"refused", c.peer.uid},
-      fmt::format("refused {} (pid {}, user {}): {}", c.name, c.peer.pid, c.peer.uid, why));
-  reply(c, {{"op", "refused"}, {"id", id}, {"code", code}, {"why", why}, {"remedy", remedy}});
-}
-
-void Server::attach(Connection& c, const json& m, std::vector<Fd>& fds) {
-  const std::uint64_t id = wire::number(m, "id");
-  const std::string topic = wire::text(m, "topic");
-  const auto it = process_.published().find(static_cast<std::uint32_t>(wire::number(m, "serial")));
-  if (it == process_.published().end() || it->second.core->topic() != topic ||
-      it->second.core->options().process_private) {
-    reply(c, {{"op", "gone"}, {"id", id}});  // it ended while the subscriber was attaching
-    return;
-  }
-  const std::shared_ptr<PublisherCore>& core = it->second.core;
-  if (c.attachments.contains(id) || c.attachments.size() >= kMaxAttachments)
-    return refuse(c, id, "limit", "too many or duplicate attachments on one connection", "use more processes");
-  const bool observes = wire::flag(m, "observer");
-  if (c.foreign) {
-    const Counts counts = counts_of(c.peer.uid);
-    if (counts.attachments >= kMaxAttachmentsOfOne || counts.attachments_of_strangers >= kMaxAttachmentsOfOthers ||
-        (observes && counts.observers >= kMaxObserversOfOne))
-      return refuse(c, id, "limit", fmt::format("user {} already has its share of attachments", c.peer.uid),
-                    "detach from topics that are not needed any more");
-  }
-  std::string no;
-  try {
-    no = refusal(core->options().access, topic, c.peer, process_.directory().root());
-  } catch (const Error& e) {
-    no = e.what();
-  }
-  if (!no.empty())
-    return refuse(c, id, "access",
-                  fmt::format("'{}' of {} (pid {}) is not for you: {}", topic, process_.name(), ::getpid(), no),
-                  "set the topic's access, or add the user to the policy");
-
-  // Claimed before anything is done: an answer that has to wait for others' shares would look like one that is not
-  // read.
-  auto claim = c.outbox.claim_for(c.socket->get(), observes ? 1 : 2);
-  if (!claim)
-    return refuse(c, id, "limit",
-                  fmt::format("user {}, or other users together, have their share of the descriptors of {} (pid {})",
-                              c.peer.uid, process_.name(), ::getpid()),
-                  "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
-  const Area& area = core->area();
-  json answer{{"op", "attached"}, {"id", id}, {"bytes", area.size()}};
-  if (observes) {
-    answer["access"] = static_cast<unsigned>(core->options().access);
-    c.attachments[id] = {core, nullptr, {}};
-    return reply(c, answer, {area.read_only_fd()}, core, std::move(*claim));
-  }
-  if (came_through(core->via(), wire::text(m, "not_via")))  // no line of the log: nothing is wrong
-    return reply(c, {{"op", "refused"}, {"id", id}, {"code", "via"}});
-  const std::string type = wire::text(m, "type");
-  const std::string hash = wire::text(m, "hash");
-  const std::string our_hash = fmt::format("{:016x}", core->type().hash);
-  if (type != core->type().name || hash != our_hash)
-    return refuse(
-        c, id, "type",
-        fmt::format("'{}' has type {} (layout {}) at its publisher {} (pid {}), but {} (layout {}) at its subscriber "
-                    "{} (pid {})",
-                    topic, core->type().name, our_hash, process_.name(), ::getpid(), type, hash, c.name, c.peer.pid),
-        "build both sides with the same message definition");
-  const auto announced = Announcement::read(m);
-  if (!announced)
-    return refuse(c, id, "limit", "holds or threads are out of range",
-                  fmt::format("announce 1 to {} holds and 1 to {} threads", layout::kMaxHolds, layout::kMaxThreads));
-  if (fds.size() != 1)
-    return refuse(c, id, "limit",
-                  fmt::format("the subscriber's page did not reach {} (pid {})", process_.name(), ::getpid()),
-                  "raise ulimit -n of the publisher (systemd: LimitNOFILE=)");
-  try {
-    Mapping mapping = map_read_only(fds[0], layout::align_up(sizeof(layout::SubscriberPage), layout::kPage));
-    const auto* page = reinterpret_cast<const layout::SubscriberPage*>(mapping.data());
-    if (page->magic != layout::kMagic || page->version != layout::kVersion)
-      return refuse(c, id, "version", "the subscriber's page has another layout version",
-                    "build both sides with the same Cardan");
-    // Unmapped users are not one user: each of their connections gets a board (not each attach, because a subscriber
-    // maps one board for each connection). The board is kept as long as the connection, because the subscriber keeps
-    // its mapping.
-    if (!c.board)
-      c.board = c.peer.uid == socket::kUnmapped ? std::make_shared<BellBoard>() : process_.board_of(c.peer.uid);
-    const std::shared_ptr<BellBoard> board = c.board;
-    auto subscriber = make_attached(*core, *announced, c.peer.uid, board, page);
-    subscriber->mapping = std::move(mapping);
-    subscriber->connection = c.socket;
-    subscriber->pid = c.peer.pid;
-    subscriber->name = c.name;
-    answer["bell"] = subscriber->bell->index;
-    answer["bell_bytes"] = board->size();
-    Attachment& place = c.attachments[id];  // made first: without memory for it the table would keep the entry
-    place.publisher = core;
-    place.subscriber = core->attach(std::move(subscriber));
-    // Read again now that the entry is visible: later publications must be delivered to it, earlier ones are history.
-    answer["cursor"] = core->floor_for_late_joiner();
-    answer["owed_from"] = core->published();
-    // Only now: the table entry is visible (A1).
-    reply(c, answer, {area.read_only_fd(), board->read_only_fd()},
-          std::make_shared<std::pair<std::shared_ptr<PublisherCore>, std::shared_ptr<BellBoard>>>(core, board),
-          std::move(*claim));
-  } catch (const Error& e) {
-    c.attachments.erase(id);
-    refuse(c, id,
-           e.code() == ErrorCode::NoMemory       ? "memory"
-           : e.code() == ErrorCode::Incompatible ? "area"
-                                                 : "limit",
-           e.cause(), e.remedy());
-  }
+      fmt::format("refused {} (pid {}, user {}): {}", c.name, c.peer.pid, c.peer.uid, refused.why));
+  refused.id = id;
+  reply(c, std::move(refused));
 }
 
 void Server::publisher_ended(const Process::Published& published) {
   for (auto& [fd, c] : connections_)
     for (const auto& [id, a] : c->attachments)
-      if (a.publisher == published.core) reply(*c, {{"op", "ended"}, {"id", id}});
+      if (a.publisher == published.core) reply(*c, handshake::Ended{id});
 }
 
 void Server::attend(const Process::Published& published) {
@@ -418,7 +298,7 @@ void Server::attend(const Process::Published& published) {
         log(LogLevel::Info, Cause{"demoted", c->peer.uid},
             fmt::format("'{}': {} (pid {}) let a reliable publish time out; best effort until it has caught up",
                         published.core->topic(), c->name, c->peer.pid));
-        reply(*c, {{"op", "demoted"}, {"id", id}});
+        reply(*c, handshake::Demoted{id});
       }
     }
   for (const int fd : cut_off) close(fd);

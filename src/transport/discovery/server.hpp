@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "src/transport/discovery/connection.hpp"
 #include "src/transport/discovery/process.hpp"
@@ -51,14 +53,32 @@ class Server {
   [[nodiscard]] Counts counts_of(uid_t uid) const;
   void receive(int fd);
   void close(int fd);
-  bool handle(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
-  void attach(Connection& c, const nlohmann::json& message, std::vector<Fd>& fds);
-  void notify(Attachment& attachment, const Connection& c, Fd socket);
-  void refuse(Connection& c, std::uint64_t id, const char* code, const std::string& why, const std::string& remedy);
-  void reply(Connection& c, const nlohmann::json& message, const std::vector<int>& fds = {},
+  bool handle(Connection& c, const handshake::Message& message, std::vector<Fd>& fds);
+  void detach(Connection& c, const handshake::Detach& asked);
+  void notify(Connection& c, const handshake::Notify& asked, std::vector<Fd>& fds);
+  void list(Connection& c, const handshake::List& asked);
+  [[nodiscard]] handshake::Publication describe(const Process::Published& p) const;
+  static void describe_subscribers(const PublisherCore& core, PublisherReport& into);
+  void refuse(Connection& c, std::uint64_t id, handshake::Refused refused);
+  void reply(Connection& c, const handshake::Message& message, const std::vector<int>& fds = {},
              std::shared_ptr<const void> keep = {}, DescriptorShares::Claim claim = {});
-  void list(Connection& c, const nlohmann::json& message);
-  [[nodiscard]] nlohmann::json describe(const Process::Published& p) const;
+
+  // The steps of an attach (server_attach.cpp).
+  void attach(Connection& c, const handshake::Attach& asked, std::vector<Fd>& fds);
+  [[nodiscard]] std::shared_ptr<PublisherCore> publication(const handshake::Attach& asked) const;
+  [[nodiscard]] std::optional<handshake::Refused> beyond_limits(const Connection& c,
+                                                                const handshake::Attach& asked) const;
+  [[nodiscard]] std::optional<handshake::Refused> no_access(const Connection& c, const PublisherCore& core) const;
+  [[nodiscard]] handshake::Refused no_share(const Connection& c) const;
+  [[nodiscard]] std::optional<handshake::Refused> other_type(const Connection& c, const handshake::Attach& asked,
+                                                             const PublisherCore& core) const;
+  [[nodiscard]] std::optional<handshake::Refused> incomplete(const handshake::Attach& asked,
+                                                             const std::vector<Fd>& fds) const;
+  void attach_observer(Connection& c, const handshake::Attach& asked, const std::shared_ptr<PublisherCore>& core,
+                       DescriptorShares::Claim claim);
+  void attach_subscriber(Connection& c, const handshake::Attach& asked, const std::shared_ptr<PublisherCore>& core,
+                         const Fd& page_fd, DescriptorShares::Claim claim);
+  std::shared_ptr<BellBoard> board_for(Connection& c);
 
   Process& process_;
   BoundFd listener_;
