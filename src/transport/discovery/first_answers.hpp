@@ -25,7 +25,7 @@ class FirstAnswers {
   void asked(const SubscriberCore& subscriber);
   /// One answer came. The waiting thread gets the result when it was the last that was open.
   void answered(const SubscriberCore& subscriber, bool attached, std::exception_ptr error);
-  /// An error that is no answer; of several the first counts.
+  /// An error without an answer; of several the first counts.
   template <class MakeError>
   void failed(const SubscriberCore& subscriber, MakeError error) {
     const auto it = waiters_.find(&subscriber);
