@@ -32,8 +32,8 @@ add_test(NAME @name@ COMMAND @name@_test)
 
 #include <cstdint>
 
-#include "cardan/topic.hpp"
 #include "cardan/message.hpp"
+#include "cardan/topic.hpp"
 
 struct @Class@State {
   std::int64_t count = 0;
@@ -81,6 +81,7 @@ CARDAN_COMPONENT(@Class@)
 #include <cstdio>
 
 #include "cardan/simulation.hpp"
+#include "topics.hpp"
 
 int main() {
   using namespace std::chrono_literals;

@@ -30,8 +30,8 @@ add_test(NAME controller COMMAND controller_test)
     NewFile{"topics.hpp", R"(// The messages and topics of @name@. Publishers and subscribers include this file.
 #pragma once
 
-#include "cardan/topic.hpp"
 #include "cardan/message.hpp"
+#include "cardan/topic.hpp"
 
 struct Distance {
   double metres = 0;
@@ -67,6 +67,8 @@ class Sensor : public cardan::Component {
 CARDAN_COMPONENT(Sensor)
 )"},
     NewFile{"controller.cpp", R"(// A component with an input: brakes when something is near.
+#include "cardan/component.hpp"
+#include "topics.hpp"
 
 class Controller : public cardan::Component {
   void on_start(cardan::Context& context) override {
@@ -102,6 +104,7 @@ CARDAN_COMPONENT(Controller)
 #include <cstdio>
 
 #include "cardan/simulation.hpp"
+#include "topics.hpp"
 
 int main() {
   cardan::Simulation simulation;

@@ -38,12 +38,12 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 TEST(StandardMessages, AreThoseOfTheHeaders) {
-  const std::filesystem::path folder = CARDAN_MESSAGES_FOLDER;
+  const std::filesystem::path folder = CARDAN_HEADERS;
   const std::string umbrella = text_of(folder / "messages.hpp");
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string file = entry.path().filename().string();
-    if (!file.ends_with(".hpp") || file.ends_with("_test.hpp")) continue;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string file = "cardan/" + entry.path().lexically_relative(folder).string();
+    if (!file.ends_with(".hpp") || file.starts_with("cardan/detail/")) continue;
     const std::string text = text_of(entry.path());
     // CARDAN_STANDARD_MESSAGE_(cardan::Image, "sensor_msgs/msg/Image", …
     constexpr std::string_view kDeclaration = "\nCARDAN_STANDARD_MESSAGE_(cardan::";
@@ -52,7 +52,7 @@ TEST(StandardMessages, AreThoseOfTheHeaders) {
       const std::size_t begin = text.find('"', at) + 1;
       const std::string name = text.substr(begin, text.find('"', begin) - begin);
       names.insert(name);
-      EXPECT_NE(umbrella.find("#include \"src/messages/" + file + "\""), std::string::npos)
+      EXPECT_NE(umbrella.find("#include \"" + file + "\""), std::string::npos)
           << "messages.hpp does not include " << file;
       EXPECT_NE(known_layout(name), nullptr)
           << name << " of " << file << " is not in CARDAN_STANDARD_MESSAGES_ (standard_messages.hpp)";

@@ -464,7 +464,7 @@ class Foxglove(FoxgloveCase):
                 data = TYPES.serialize_cdr(message, kind, little_endian=little).tobytes()
                 cases.append({"name": kind, "schema": definition, "data": data.hex()})
                 expected.append(plain(message))
-        page = SOURCES / "cardan" / "bridge" / "foxglove" / "page"
+        page = SOURCES / "src" / "bridge" / "foxglove" / "page"
         (self.path / "package.json").write_text('{"type": "module"}')
         shutil.copy(page / "cdr.js", self.path)
         (self.path / "decode.js").write_text("""

@@ -21,7 +21,7 @@ SURROUNDINGS = {
                      "inline constexpr cardan::Topic<cardan::Detections2D> kPeople{{\"/people\"}};\n{code}\n",
     "fusion.hpp": "void run{number}(const cardan::Sample<cardan::Image>& image) {{\n  using namespace cardan;\n{code}\n}}\n",
     "message.hpp": "namespace my {{ struct Speed {{ std::int64_t stamp; double metres_per_second; }}; }}\n{code};\n",
-    "payload_type.hpp": "template <class T>\nstruct Codec{number} {{\n{code}\n}};\n",
+    "codec.hpp": "template <class T>\nstruct Codec{number} {{\n{code}\n}};\n",
 }
 
 

@@ -102,7 +102,7 @@ mod tests {
     /// The structs as the C compiler lays them out.
     #[test]
     fn structs_are_those_of_the_header() {
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include");
         let folder = std::env::temp_dir().join(format!("cardan-layout-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (source, program) = (folder.join("layout.c"), folder.join("layout"));
