@@ -16,7 +16,10 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 /// Subscribers by address alone: no function here looks into one.
 const SubscriberCore* subscriber(std::size_t number) {
-  static const std::array<std::byte, 8> addresses{};
+  struct alignas(64) Place {
+    std::byte byte{};
+  };
+  static const std::array<Place, 8> addresses{};
   return reinterpret_cast<const SubscriberCore*>(&addresses.at(number));
 }
 
