@@ -26,7 +26,7 @@ install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBD
 # Those of the recorder only with its library.
 set(cardan_left_out)
 if(NOT cardan_has_record)
-  set(cardan_left_out REGEX "/(mcap|recorder.*|player\\.hpp|schedule\\.hpp|disk_mode\\.hpp|detail/checksum\\.hpp)$" EXCLUDE)
+  set(cardan_left_out REGEX "/(mcap|recorder(_report)?\\.hpp|player\\.hpp|schedule\\.hpp|disk_mode\\.hpp|detail/checksum\\.hpp)$" EXCLUDE)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${cardan_left_out})
 

@@ -36,8 +36,8 @@ struct PartState {
   [[nodiscard]] bool finished() const noexcept { return code == 0 || code == 3; }
 };
 
-/// The state file of a folder: what is done. Reads an empty state if there is no file. Throws Error: the file is not a
-/// state, or cannot be written.
+/// The state file of a folder lists the parts that are done. read_state() returns an empty list if the file does not
+/// exist. Both throw Error if the file is not a state or cannot be written.
 [[nodiscard]] std::vector<PartState> read_state(const std::string& path);
 void write_state(const std::string& path, const std::vector<PartState>& state);
 

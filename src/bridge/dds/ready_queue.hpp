@@ -32,7 +32,7 @@ class ReadyQueue {
   /// It is gone. A descriptor that is still open may report it once more.
   void forget(Id id);
 
-  /// Those that have something to do, each once; they are no longer ready.
+  /// Removes the ids that have something to do, and returns each once.
   [[nodiscard]] std::vector<Id> take(std::int64_t now);
   /// Readable when a watched descriptor is.
   [[nodiscard]] int fd() const noexcept { return epoll_.get(); }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cardan/error.hpp"
-#include "cardan/type_layout.hpp"
 #include "src/bridge/foxglove/foxglove_bridge.hpp"
 #include "src/messages/ros2_definitions.hpp"
 
@@ -52,10 +51,13 @@ Incoming* FoxgloveBridge::advertise(const Advertise::Channel& wish, std::string&
     std::string schema = wish.schema;
     if (const auto known = by_name_.find(name); schema.empty() && known != by_name_.end())
       if (const ChannelInfo& info = channels_.at(known->second).info; info.type == type_name) schema = info.schema;
-    if (schema.empty()) schema = known_definition(type_name).value_or("");
     if (schema.empty()) {
-      why = fmt::format("'{}' has a type that this server does not know: send its definition.", shown);
-      return nullptr;
+      const auto definition = known_definition(type_name);
+      if (!definition) {
+        why = fmt::format("'{}' has a type that this server does not know: send its definition.", shown);
+        return nullptr;
+      }
+      schema = *definition;  // empty for std_msgs/msg/Empty
     }
     AnyType type = AnyType::of_definition(type_name, schema);
     if (const auto there = incoming_.find(name); there != incoming_.end()) {

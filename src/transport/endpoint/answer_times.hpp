@@ -11,8 +11,8 @@
 
 namespace cardan::detail {
 
-/// The cost of questions about other users' memory. It is limited, because an owner can make each answer take as long
-/// as it likes, and can hand over one area after the other. Any thread; takes a mutex.
+/// Limits the time that questions about other users' memory may take. An owner can delay each answer, and can hand over
+/// many areas. Any thread; takes a mutex.
 class AnswerTimes {
  public:
   static AnswerTimes& of_process() {
