@@ -5,7 +5,8 @@
 #   scripts/lint.sh [--format] [--tidy] [--library] [--fix] [file]...      (neither --format nor --tidy: both)
 #
 # --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures: in its big pieces,
-# which are read faster; --library: the library only. Named files are looked at one by one (build/tidy).
+# which are read faster; --library: the library only. Named files are looked at one by one (build/tidy). A piece that had no finding is
+# not checked again until its preprocessed text, the rules or the tool change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -22,6 +23,24 @@ for argument; do
 done
 if [[ $format == no && $tidy == no ]]; then format=yes tidy=yes; fi
 tool() { command -v "$1-19" || command -v "$1" || die "$1 is missing — scripts/setup.sh --for test-deep installs it"; }
+
+# One piece. Its key is what clang-tidy reads: comments too, because they hold NOLINT.
+tidy_one() {  # $1: tool, $2: build folder, $3: source, then options
+  local tidier=$1 folder=$2 source=$3 command key
+  shift 3
+  command=$(python3 - "$folder" "$source" <<'END'
+import json, re, sys
+entries = json.load(open(sys.argv[1] + "/compile_commands.json"))
+command = next(entry["command"] for entry in entries if entry["file"] == sys.argv[2])
+print(re.sub(r" -o \S+ -c ", " -E -C ", command))
+END
+  )
+  key=$folder/tidy/$( (cd "$folder" && "$tidier" --version && cat "$OLDPWD/.clang-tidy" && echo "$@" && eval "$command") | sha256sum | cut -d' ' -f1)
+  [[ ! -e $key ]] || return 0
+  "$tidier" -p "$folder" --quiet --warnings-as-errors='*' "$@" "$source" || return
+  mkdir -p "${key%/*}" && touch "$key"
+}
+export -f tidy_one
 
 whole=no
 if ((${#files[@]} == 0)); then
@@ -59,7 +78,7 @@ if [[ $tidy == yes ]]; then
   fi
   if ((${#sources[@]} == 0)); then
     say "tidy: none of the files is compiled by $folder"
-  elif printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$JOBS" "$tidier" -p "$folder" --quiet --warnings-as-errors='*' "${options[@]}" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
+  elif printf '%s\0' "${sources[@]}" | xargs -0 -I {} -P "$JOBS" bash -o pipefail -c 'tidy_one "$@"' tidy_one "$tidier" "$folder" {} "${options[@]}" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
     say "tidy: ${#sources[@]} translation units without findings"
   else
     say "tidy: findings (above)" >&2
