@@ -27,6 +27,14 @@ ordered_json latency_json(const LatencyHistogram& histogram) {
   return {{"p50", us(50)}, {"p95", us(95)}, {"p99", us(99)}, {"samples", samples}};
 }
 
+ordered_json age_json(const SubscriberReport& subscriber, const LatencyHistogram& ages) {
+  ordered_json all = latency_json(ages);
+  if (all.is_null() && subscriber.unknown_ages == 0) return nullptr;
+  all["greatest"] = static_cast<double>(subscriber.greatest_age_ns) / 1e3;
+  all["unknown"] = subscriber.unknown_ages;
+  return all;
+}
+
 ordered_json publisher_json(const PublisherReport& p) {
   ordered_json subscribers = ordered_json::array();
   for (const SubscriberReport& s : p.subscribers)
@@ -41,7 +49,8 @@ ordered_json publisher_json(const PublisherReport& p) {
                            {"bad", s.bad},
                            {"sleeps", s.sleeps},
                            {"spin_ms", static_cast<double>(s.spin_ns) / 1e6},
-                           {"latency_us", latency_json(s.latency)}});
+                           {"latency_us", latency_json(s.latency)},
+                           {"age_us", age_json(s, s.age)}});
   return {{"program", p.program},
           {"pid", p.pid},
           {"type", p.type},
@@ -62,6 +71,7 @@ ordered_json publisher_json(const PublisherReport& p) {
           {"prewakes", p.prewakes},
           {"reliable_timeouts", p.reliable_timeouts},
           {"latency_us", latency_json(p.latency)},
+          {"age_us", latency_json(p.age)},
           {"subscribers", subscribers},
           {"subscribers_left_out", p.left_out}};
 }

@@ -13,6 +13,9 @@ LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& befor
 /// {"p50": µs, "p95": µs, "p99": µs, "samples": n}; null when the histogram is empty.
 nlohmann::ordered_json latency_json(const LatencyHistogram& histogram);
 
+/// The same of the ages of what a subscriber took, with "greatest" (µs, since its attach) and "unknown" (a count).
+nlohmann::ordered_json age_json(const SubscriberReport& subscriber, const LatencyHistogram& ages);
+
 /// All that `topic info` knows of a publisher.
 nlohmann::ordered_json publisher_json(const PublisherReport& publisher);
 

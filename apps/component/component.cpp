@@ -248,6 +248,8 @@ class ComponentStats {
                              {"transport_us", latency(x.transport, x.longest_transport)},
                              {"waiting_us", latency(x.waiting, x.longest_waiting)},
                              {"running_us", latency(x.running, x.longest_running)},
+                             {"age_us", latency(x.age, x.greatest_age)},
+                             {"ages_unknown", x.unknown_ages},
                              {"queued", x.queued},
                              {"queue", x.capacity},
                              {"dropped", {{"queue_full", x.queue_full}, {"kept", x.kept}}},
@@ -296,13 +298,14 @@ class ComponentStats {
              {"WAITING", true},
              {"RUNNING", true},
              {"LONGEST", true},
+             {"AGE", true},
              {"QUEUE", true},
              {"DROPPED", true},
              {"MISSED", true},
              {"FAILED", true},
              {"LATE", true}});
     t.trouble({"DROPPED", "MISSED", "FAILED"});
-    t.keep({"COMPONENT", "CALLBACK", "RATE Hz", "RUNNING", "TRANSPORT", "LATE", "LONGEST", "QUEUE", "WAITING"});
+    t.keep({"COMPONENT", "CALLBACK", "RATE Hz", "RUNNING", "TRANSPORT", "AGE", "LATE", "LONGEST", "QUEUE", "WAITING"});
     t.carry_down(1);
     const bool narrow = room && room->columns < kColumnsOfTwo;
     for (const ComponentReport& c : figures_) {
@@ -316,7 +319,7 @@ class ComponentStats {
       for (const host::FusionReport& x : c.fusions) add_fusion_rows(t, x, c, took_, narrow, name);
       for (const OutputReport& x : c.outputs)
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
-               "", "", "", "", "", "", "", "", ""});
+               "", "", "", "", "", "", "", "", "", ""});
     }
     return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_) + hanging_callbacks(figures_);
   }

@@ -45,9 +45,10 @@ CallbackReport less(CallbackReport now, const CallbackReport& before) {
   now.transport = apps::less(now.transport, before.transport);
   now.waiting = apps::less(now.waiting, before.waiting);
   now.running = apps::less(now.running, before.running);
-  for (auto count :
-       {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept, &CallbackReport::missed,
-        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::skipped, &CallbackReport::late})
+  now.age = apps::less(now.age, before.age);
+  for (auto count : {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept,
+                     &CallbackReport::missed, &CallbackReport::failures, &CallbackReport::overruns,
+                     &CallbackReport::skipped, &CallbackReport::late, &CallbackReport::unknown_ages})
     now.*count -= std::min(now.*count, before.*count);
   return now;
 }
@@ -112,6 +113,7 @@ std::vector<std::string> callback_cells(const CallbackReport& x, double seconds,
           percentiles(x.waiting),
           percentiles(x.running),
           std::move(longest),
+          percentiles(x.age),
           input ? fmt::format("{}/{}", x.queued, x.capacity) : "-",
           dropped_text(x),
           std::to_string(x.missed),
@@ -121,13 +123,13 @@ std::vector<std::string> callback_cells(const CallbackReport& x, double seconds,
 
 void add_fusion_rows(Table& table, const FusionReport& figures, const host::ComponentReport& of, double seconds,
                      bool narrow, std::string& component) {
-  enum Cell : std::size_t { kRate, kQueue = 5, kDropped };  // of callback_cells()
+  enum Cell : std::size_t { kRate, kQueue = 6, kDropped };  // of callback_cells()
   const CallbackReport none;
   table.row({std::exchange(component, ""),
              narrow ? fmt::format("{} ({})", printable(figures.name), figures.policy)
                     : fmt::format("{} ({} by {})", printable(figures.name), figures.policy, figures.time),
              count_text(static_cast<double>(figures.fired) / seconds), "", "", "", figures.silent ? "no set" : "", "",
-             "", "", "", ""});
+             "", "", "", "", ""});
   for (const FusionInputReport& in : figures.inputs) {
     const auto callback = std::find_if(of.callbacks.begin(), of.callbacks.end(),
                                        [&](const CallbackReport& c) { return c.name == in.name; });

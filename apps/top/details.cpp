@@ -187,6 +187,7 @@ std::vector<std::string> callback_page(const Figures& figures, const std::string
   row("transport: published → in the queue", x.transport, x.longest_transport);
   row("waiting: in the queue, or due → started", x.waiting, x.longest_waiting);
   row("running: started → done", x.running, x.longest_running);
+  if (!x.age.empty()) row("age: oldest ground published → started", x.age, x.greatest_age);
   page.table(fmt::format("{} calls/s, CPU {}", count_text(found->rate_hz),
                          found->busy_percent < 0 ? "-" : fmt::format("{:.1f} %", found->busy_percent)),
              latencies);

@@ -60,18 +60,19 @@ host::CallbackReport since(const host::CallbackReport& now, const std::vector<ho
 }  // namespace
 
 Writer Collector::measure(const PublisherReport& now, double seconds) const {
-  Writer writer{.now = now, .latency = now.latency, .readers = {}};
+  Writer writer{.now = now, .latency = now.latency, .age = now.age, .readers = {}};
   const auto old = publishers_.find({now.process, now.serial});
   std::vector<SubscriberReport> earlier;
   if (old != publishers_.end()) {
     writer.latency = apps::less(now.latency, old->second.latency);
+    writer.age = apps::less(now.age, old->second.age);
     writer.rate_hz = static_cast<double>(less(now.published, old->second.published)) / seconds;
     writer.bytes_per_s = static_cast<double>(less(now.bytes, old->second.bytes)) / seconds;
     earlier = old->second.subscribers;
   }
   for (const SubscriberReport& s : now.subscribers) {
     if (s.pid == ::getpid()) continue;
-    Reader reader{.now = s, .latency = s.latency};
+    Reader reader{.now = s, .latency = s.latency, .age = s.age};
     const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const SubscriberReport& e) {
       return e.pid == s.pid && e.name == s.name && e.received <= s.received;
     });
@@ -79,6 +80,7 @@ Writer Collector::measure(const PublisherReport& now, double seconds) const {
       reader.received = s.received - same->received;
       reader.lost = less(s.missed, same->missed) + less(s.bad, same->bad);
       reader.latency = apps::less(s.latency, same->latency);
+      reader.age = apps::less(s.age, same->age);
       earlier.erase(same);  // a program may subscribe twice
     } else if (old != publishers_.end()) {
       reader.received = s.received;
@@ -106,6 +108,7 @@ void Collector::add_topics(Figures& into) {
     topic.readers += writer.readers.size() + p.left_out;
     for (const Reader& reader : writer.readers) topic.lost += reader.lost;
     add(topic.latency, writer.latency);
+    add(topic.age, writer.age);
     topic.writers.push_back(std::move(writer));
   }
   std::map<std::string, std::uint64_t> lost;

@@ -21,14 +21,14 @@ namespace cardan::apps::top {
 struct Reader {
   SubscriberReport now;
   std::uint64_t received = 0, lost = 0;  ///< lost: missed and bad
-  LatencyHistogram latency;
+  LatencyHistogram latency, age;
 };
 
 /// A publisher within a measurement.
 struct Writer {
   PublisherReport now;
   double rate_hz = 0, bytes_per_s = 0;
-  LatencyHistogram latency;
+  LatencyHistogram latency, age;
   std::vector<Reader> readers;
 };
 
@@ -39,7 +39,7 @@ struct TopicFigures {
   std::size_t readers = 0;
   std::uint64_t lost = 0;      ///< within the measurement, of all readers
   std::uint64_t lost_all = 0;  ///< since the first measurement
-  LatencyHistogram latency;
+  LatencyHistogram latency, age;
   std::vector<Writer> writers;
   std::vector<double> recent_hz{};  ///< of the last measurements, the newest last; a view keeps them
 };

@@ -24,6 +24,7 @@ static ordered_json json_of(const TopicFigures& topic) {
                              {"received", r.received},
                              {"lost", r.lost},
                              {"latency_us", latency_json(r.latency)},
+                             {"age_us", age_json(r.now, r.age)},
                              {"received_total", r.now.received},
                              {"lost_total", r.now.missed + r.now.bad}});
   }
@@ -32,6 +33,7 @@ static ordered_json json_of(const TopicFigures& topic) {
           {"rate_hz", topic.rate_hz},
           {"bytes_per_s", topic.bytes_per_s},
           {"latency_us", latency_json(topic.latency)},
+          {"age_us", latency_json(topic.age)},
           {"lost", topic.lost},
           {"readers", topic.readers},
           {"publishers", publishers},
@@ -51,6 +53,7 @@ static ordered_json json_of(const CallbackFigures& callback) {
           {"transport_us", latency_json(x.transport)},
           {"waiting_us", latency_json(x.waiting)},
           {"running_us", latency_json(x.running)},
+          {"age_us", latency_json(x.age)},
           {"dropped", x.queue_full + x.kept},
           {"missed", x.missed},
           {"skipped", x.skipped},

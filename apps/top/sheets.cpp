@@ -112,19 +112,21 @@ Sheet topics(const Figures& figures) {
                {"BYTES/s", true},
                {"p50", true},
                {"p99", true},
+               {"AGE p99", true},
                {"LOST", true},
                {"READERS", true},
                {"WRITERS", true},
                {"TYPE"}},
-              {"TOPIC", "RATE Hz", "BYTES/s", "p99", "READERS", "p50"},
+              {"TOPIC", "RATE Hz", "BYTES/s", "p99", "AGE p99", "READERS", "p50"},
               {"LOST"},
               {}};
   for (const TopicFigures& t : figures.topics)
-    sheet.lines.push_back({t.name,
-                           {name_cell(t.name), rate_cell(t.rate_hz, figures.seconds), bytes_cell(t.bytes_per_s),
-                            latency_cell(t.latency, 50), latency_cell(t.latency, 99), count_cell(t.lost_all),
-                            count_cell(t.readers), count_cell(t.writers.size()), name_cell(t.type)},
-                           t.lost != 0});
+    sheet.lines.push_back(
+        {t.name,
+         {name_cell(t.name), rate_cell(t.rate_hz, figures.seconds), bytes_cell(t.bytes_per_s),
+          latency_cell(t.latency, 50), latency_cell(t.latency, 99), latency_cell(t.age, 99), count_cell(t.lost_all),
+          count_cell(t.readers), count_cell(t.writers.size()), name_cell(t.type)},
+         t.lost != 0});
   if (!are_kept(figures.topics, &TopicFigures::recent_hz)) return sheet;
   sheet.columns.push_back({"RATE, RECENT", true});
   sheet.drawn = 1;
@@ -141,11 +143,12 @@ Sheet callbacks(const Figures& figures) {
                {"TRANSPORT", true},
                {"WAITING", true},
                {"RUNNING", true},
+               {"AGE", true},
                {"QUEUE", true},
                {"LOST", true},
                {"FAILED", true},
                {"PROCESS"}},
-              {"COMPONENT", "CALLBACK", "RATE Hz", "RUNNING", "CPU %", "TRANSPORT", "WAITING", "QUEUE"},
+              {"COMPONENT", "CALLBACK", "RATE Hz", "RUNNING", "CPU %", "AGE", "TRANSPORT", "WAITING", "QUEUE"},
               {"LOST", "FAILED"},
               {}};
   for (const CallbackFigures& c : figures.callbacks) {
@@ -160,6 +163,7 @@ Sheet callbacks(const Figures& figures) {
           latency_cell(c.counts.transport, 99),
           latency_cell(c.counts.waiting, 99),
           hanging ? Cell{.text = "hangs " + time_text(since), .number = since} : latency_cell(c.counts.running, 99),
+          latency_cell(c.counts.age, 99),
           {.text = c.counts.capacity == 0 ? "-" : fmt::format("{}/{}", c.counts.queued, c.counts.capacity),
            .number = static_cast<double>(c.counts.queued)},
           count_cell(c.lost_all),

@@ -45,18 +45,23 @@ static void describe(const PublisherReport& p, std::string& out) {
                {"p50", true},
                {"p95", true},
                {"p99", true},
+               {"age p50", true},
+               {"age p99", true},
+               {"oldest", true},
                {"notes"}});
   for (const SubscriberReport& s : p.subscribers) {
-    const auto at = [&s](double percent) {
-      return time_text(static_cast<double>(latency_percentile(s.latency, percent)));
+    const auto at = [](const LatencyHistogram& histogram, double percent) {
+      return time_text(static_cast<double>(latency_percentile(histogram, percent)));
     };
     std::string notes = s.reliable ? (s.demoted ? "reliable, demoted until it has caught up" : "reliable") : "";
     if (s.depth > p.depth)
       notes += fmt::format("{}requests the last {}, more than are kept", notes.empty() ? "" : ", ", s.depth);
+    if (s.unknown_ages != 0) notes += fmt::format("{}age unknown of {}", notes.empty() ? "" : ", ", s.unknown_ages);
     if (s.spin_ns > 0)
       notes += fmt::format("{}spun {}", notes.empty() ? "" : ", ", time_text(static_cast<double>(s.spin_ns)));
     table.row({"    " + printable(s.name), std::to_string(s.pid), std::to_string(s.received), std::to_string(s.missed),
-               std::to_string(s.bad), at(50), at(95), at(99), notes});
+               std::to_string(s.bad), at(s.latency, 50), at(s.latency, 95), at(s.latency, 99), at(s.age, 50),
+               at(s.age, 99), time_text(s.age.empty() ? -1.0 : static_cast<double>(s.greatest_age_ns)), notes});
   }
   out += table.text();
   if (p.left_out != 0) out += fmt::format("    and {} more subscribers that do not fit into this list\n", p.left_out);

@@ -33,14 +33,14 @@ using StreamKey = std::pair<std::string, std::uint32_t>;  ///< process and seria
 struct SubscriberFigures {
   SubscriberReport now;
   std::uint64_t received = 0, missed = 0, bad = 0;
-  LatencyHistogram latency;
+  LatencyHistogram latency, age;
 };
 
 struct StatsRow {
   PublisherReport publisher;
   RateWindow::Figures rhythm;
   double bytes_per_s = 0;
-  LatencyHistogram latency;  ///< of all subscribers
+  LatencyHistogram latency, age;  ///< of all subscribers
   std::vector<SubscriberFigures> subscribers;
 
   [[nodiscard]] std::uint64_t sum(std::uint64_t SubscriberFigures::* count) const {
@@ -154,10 +154,12 @@ class TopicStats {
       const auto old = std::find_if(before_.publishers.begin(), before_.publishers.end(),
                                     [&](const auto& b) { return key(b) == key(p); });
       row.latency = old != before_.publishers.end() ? less(p.latency, old->latency) : p.latency;
+      row.age = old != before_.publishers.end() ? less(p.age, old->age) : p.age;
       std::vector<SubscriberReport> earlier =
           old != before_.publishers.end() ? old->subscribers : std::vector<SubscriberReport>{};
       for (const SubscriberReport& s : p.subscribers) {
-        SubscriberFigures f{.now = s, .received = s.received, .missed = s.missed, .bad = s.bad, .latency = s.latency};
+        SubscriberFigures f{
+            .now = s, .received = s.received, .missed = s.missed, .bad = s.bad, .latency = s.latency, .age = s.age};
         const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const auto& e) {
           return e.pid == s.pid && e.name == s.name && e.received <= s.received;
         });
@@ -166,6 +168,7 @@ class TopicStats {
           f.missed -= std::min(f.missed, same->missed);
           f.bad -= std::min(f.bad, same->bad);
           f.latency = less(s.latency, same->latency);
+          f.age = less(s.age, same->age);
           earlier.erase(same);  // a program may subscribe twice
         }
         row.subscribers.push_back(std::move(f));
@@ -190,6 +193,7 @@ class TopicStats {
                                {"missed", s.missed},
                                {"bad", s.bad},
                                {"latency_us", latency_json(s.latency)},
+                               {"age_us", age_json(s.now, s.age)},
                                {"received_total", s.now.received},
                                {"missed_total", s.now.missed},
                                {"bad_total", s.now.bad}});
@@ -207,6 +211,7 @@ class TopicStats {
                       {"missed", r.sum(&SubscriberFigures::missed)},
                       {"bad", r.sum(&SubscriberFigures::bad)},
                       {"latency_us", latency_json(r.latency)},
+                      {"age_us", latency_json(r.age)},
                       {"subscribers", subscribers}});
     }
     return one_line({{"time_ns", wall_now()}, {"seconds", seconds_}, {"topics", list}}) + "\n";
@@ -223,17 +228,20 @@ class TopicStats {
              {"p50", true},
              {"p95", true},
              {"p99", true},
+             {"AGE p99", true},
              {"RECEIVED", true},
              {"LOST", true}});
     t.trouble({"LOST"});
-    t.keep({"TOPIC", "RATE Hz", "p99", "FROM → TO", "RECEIVED", "BYTES/s", "p50", "GAP", "JITTER"});
+    t.keep({"TOPIC", "RATE Hz", "p99", "AGE p99", "FROM → TO", "RECEIVED", "BYTES/s", "p50", "GAP", "JITTER"});
     t.carry_down(1);
     const auto add = [&t](std::string first, std::string who, std::vector<std::string> middle,
-                          const LatencyHistogram& latency, std::uint64_t received, std::uint64_t lost) {
+                          const LatencyHistogram& latency, const LatencyHistogram& age, std::uint64_t received,
+                          std::uint64_t lost) {
       std::vector<std::string> cells{std::move(first), std::move(who)};
       cells.insert(cells.end(), middle.begin(), middle.end());
       for (const double percent : {50.0, 95.0, 99.0})
         cells.push_back(time_text(static_cast<double>(latency_percentile(latency, percent))));
+      cells.push_back(time_text(static_cast<double>(latency_percentile(age, 99))));
       cells.push_back(std::to_string(received));
       cells.push_back(lost == 0
                           ? "0"
@@ -245,13 +253,13 @@ class TopicStats {
       add(printable(r.publisher.topic), fmt::format("{} ({})", printable(r.publisher.program), r.publisher.pid),
           {count_text(r.rhythm.rate_hz), time_text(r.rhythm.jitter_ns),
            time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
-          r.latency, r.sum(&SubscriberFigures::received),
+          r.latency, r.age, r.sum(&SubscriberFigures::received),
           r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
       // Of Cardan's own topics everybody is a reader: their sum says enough among all others.
       if (o_.all && (r.subscribers.size() < 2 || r.publisher.topic.starts_with("/cardan/"))) continue;
       for (const SubscriberFigures& s : r.subscribers)
-        add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.received,
-            s.missed + s.bad);
+        add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.age,
+            s.received, s.missed + s.bad);
     }
     if (rows.empty()) return now_.closed.empty() ? "no topics\n" : "no topics that are open to this user\n";
     return room ? text_of(t.lines(*room)) : t.text();

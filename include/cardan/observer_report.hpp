@@ -92,7 +92,7 @@ struct ObserverOptions {
   std::size_t max_bytes_of_others = std::size_t{64} << 20;
 };
 
-/// Distribution of the latency from publish to take: pairs of (bucket, count), with the buckets of
+/// Distribution of a time span, such as the latency from publish to take: pairs of (bucket, count), with the buckets of
 /// layout::latency_bucket(), four for each octave.
 using LatencyHistogram = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
@@ -111,6 +111,9 @@ struct SubscriberReport {
   std::uint32_t announced = 0;  ///< samples and threads that it announced
   std::uint32_t depth = 0;      ///< samples that it asks for; 0: it does not say (a program of version 0.1)
   LatencyHistogram latency;     ///< empty if the topic has more than 16 subscribers; then only their sum is reported
+  LatencyHistogram age;         ///< from origin to take (Sample::origin_age()); empty as above
+  std::int64_t greatest_age_ns = 0;
+  std::uint64_t unknown_ages = 0;  ///< samples taken whose origin is not known
 };
 
 /// One publisher of a topic, as its own process reports it.
@@ -135,6 +138,7 @@ struct PublisherReport {
   std::int64_t heartbeat_ns = 0;  ///< our steady clock: last publication, or last loan if the topic has a deadline
   std::uint64_t wakes = 0, prewakes = 0, reliable_timeouts = 0;
   LatencyHistogram latency;  ///< of all subscribers
+  LatencyHistogram age;      ///< of all subscribers: from origin to take (Sample::origin_age())
   std::vector<SubscriberReport> subscribers;
   std::uint64_t left_out = 0;  ///< subscribers for which the answer (64 KiB) has no room
 };

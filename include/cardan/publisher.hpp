@@ -11,6 +11,7 @@
 #include "cardan/detail/loaned_slot.hpp"
 #include "cardan/detail/publisher_end.hpp"
 #include "cardan/message.hpp"
+#include "cardan/sample.hpp"
 #include "cardan/topic.hpp"
 
 namespace cardan {
@@ -45,6 +46,12 @@ class Loan {
   void soon() noexcept { slot_.soon(); }
   /// The application's own stamp (wall or PTP clock, nanoseconds), which travels with the sample. 0: none.
   void set_source_time(std::int64_t ns) noexcept { slot_.source_ns = ns; }
+  /// The publication rests on this sample: it is as old as the oldest of those that are named (Sample::origin_age()).
+  /// In a callback of a component, what the callback was given and what it read is named already.
+  template <class U>
+  void rests_on(const Sample<U>& sample) noexcept {
+    if (sample) slot_.named.add(*detail::block_of(sample));
+  }
 
  private:
   template <class U>

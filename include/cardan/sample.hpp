@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "cardan/clock.hpp"
@@ -64,6 +65,20 @@ class Sample {
   [[nodiscard]] std::int64_t publish_time() const noexcept { return block_ == nullptr ? 0 : block_->publish_ns; }
   /// The publisher's own stamp (set_source_time), nanoseconds of the clock that the publisher chose. 0: none.
   [[nodiscard]] std::int64_t source_time() const noexcept { return block_ == nullptr ? 0 : block_->source_ns; }
+  /// Steady clock, nanoseconds: the oldest publication on which this one rests, through all components that handed it
+  /// on; its own publish_time() if it rests on none. 0: not known, because another user's sample is among its grounds.
+  /// (docs/chains.md)
+  [[nodiscard]] std::int64_t origin_time() const noexcept {
+    if (block_ == nullptr || block_->origin_ns == detail::kUnknownOrigin) return 0;
+    return block_->origin_ns != 0 ? block_->origin_ns : block_->publish_ns;
+  }
+  /// Time since origin_time(): how old the information is. Empty: not known. In callbacks of a simulation: by the
+  /// simulation's clock.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> origin_age() const noexcept {
+    const std::int64_t origin = origin_time();
+    if (origin == 0) return std::nullopt;
+    return std::chrono::nanoseconds{detail::sample_clock_now() - origin};
+  }
   /// Time since the publication, by the steady clock. In callbacks of a simulation: by the simulation's clock.
   [[nodiscard]] std::chrono::nanoseconds age() const noexcept {
     return std::chrono::nanoseconds{block_ == nullptr ? 0 : detail::sample_clock_now() - block_->publish_ns};
@@ -110,6 +125,7 @@ struct SampleInfo {
   std::int64_t publish_time = 0;  ///< steady clock, nanoseconds
   std::int64_t source_time = 0;   ///< the publisher's own stamp, nanoseconds; 0: none
   std::uint64_t missed = 0;
+  std::int64_t origin_time = 0;  ///< steady clock, nanoseconds; 0: its publish_time
 };
 
 /// Makes a sample of an object of this process. The object lives until the last copy is dropped. For tests, for
@@ -125,6 +141,7 @@ template <class T>
   block->missed = info.missed;
   block->publish_ns = info.publish_time;
   block->source_ns = info.source_time;
+  block->origin_ns = info.origin_time;
   block->object = std::move(object);
   return detail::sample_of<T>(block);
 }
@@ -161,6 +178,7 @@ template <Message T>
   copy->missed = from->missed;
   copy->publish_ns = from->publish_ns;
   copy->source_ns = from->source_ns;
+  copy->take_ground_of(*from);
   return detail::sample_of<T>(copy.release());
 }
 

@@ -15,10 +15,10 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <random>
 
 #include "cardan/error.hpp"
 #include "src/base/bound_fd.hpp"
+#include "src/base/random.hpp"
 
 namespace cardan::socket {
 namespace {
@@ -118,8 +118,7 @@ Fd listen_in(int folder, const std::string& name, const std::string& shown) {
   if (!fd)
     throw Error(ErrorCode::Limit, fmt::format("cannot create a socket: {}", std::strerror(errno)), "raise ulimit -n");
   // A name of its own until it listens: whoever watches the folder cannot tell from it which name to take.
-  std::random_device device;
-  const std::string hidden = fmt::format("p.{:08x}{:08x}~", device(), device());
+  const std::string hidden = fmt::format("p.{:016x}~", detail::random64());
   const sockaddr_un address = address_of(folder, hidden.c_str());
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       !open_to_all(folder, hidden.c_str()) || ::listen(fd.get(), 1024) != 0 ||

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "src/base/random.hpp"
 
 namespace cardan {
 namespace {
@@ -25,8 +25,7 @@ CycleHint first_hint(std::string_view name, std::chrono::nanoseconds period, con
     refuse(fmt::format("its period is {} ns", period.count()), "use at most an hour, or 0 for no period");
   if (!(options.weight > 0 && options.weight <= CycleHint::kMaxWeight))
     refuse(fmt::format("its weight is {}", options.weight), "use a weight above 0, at most 1000");
-  std::random_device random;
-  hint.instance = (std::uint64_t{random()} << 32U) ^ random();
+  hint.instance = detail::random64();
   hint.period_ns = period.count();
   hint.weight = options.weight;
   return hint;

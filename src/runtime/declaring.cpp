@@ -47,7 +47,11 @@ bool fusion_offered(FusionWatch& watch, std::size_t input, std::int64_t now) noe
 }
 void fusion_is_silent(const FusionWatch& watch, const FusionStatistics& statistics) { watch.tell(statistics); }
 
-SampleBlock* latest_of(Port& port) noexcept { return port.latest(); }
+SampleBlock* latest_of(Port& port) noexcept {
+  SampleBlock* block = port.latest();
+  if (CallbackBasis* basis = CallbackBasis::here(); basis != nullptr && block != nullptr) basis->read(*block);
+  return block;
+}
 
 LoanedSlot loan_of_output(OutputCore& core) noexcept {
   if (is_forked_child()) return {};

@@ -32,7 +32,7 @@ LoanedSlot PublisherEnd::loan() noexcept { return !core_ || is_forked_child() ? 
 
 bool PublisherEnd::publish(const Filled& filled) noexcept {
   if (filled.slot < 0 || is_forked_child()) return false;
-  return filled.core->publish(filled.slot, filled.payload_bytes, filled.source_ns);
+  return filled.core->publish(filled.slot, filled.payload_bytes, filled.source_ns, {}, filled.named);
 }
 
 bool PublisherEnd::wait_for_room(std::int64_t until) noexcept {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "cardan/detail/basis.hpp"
+
 namespace cardan::detail {
 
 class PublisherCore;
@@ -16,6 +18,7 @@ struct Filled {
   int slot = -1;
   std::size_t payload_bytes = 0;
   std::int64_t source_ns = 0;
+  Basis named{};
 };
 
 /// A slot that is being filled, whatever its type. It is returned when dropped. One owner at a time, any thread.
@@ -26,6 +29,7 @@ class LoanedSlot {
   explicit LoanedSlot(const std::shared_ptr<PublisherCore>& core) noexcept;
   LoanedSlot(LoanedSlot&& other) noexcept
       : source_ns(other.source_ns),
+        named(other.named),
         core_(std::move(other.core_)),
         message_(std::exchange(other.message_, nullptr)),
         slot_(std::exchange(other.slot_, -1)) {}
@@ -33,6 +37,7 @@ class LoanedSlot {
     if (this != &other) {
       reset();
       source_ns = other.source_ns;
+      named = other.named;
       core_ = std::move(other.core_);
       message_ = std::exchange(other.message_, nullptr);
       slot_ = std::exchange(other.slot_, -1);
@@ -60,10 +65,11 @@ class LoanedSlot {
   /// Hands the slot over to publish(). The loan is empty afterwards.
   [[nodiscard]] Filled release(std::size_t payload_bytes) noexcept {
     message_ = nullptr;
-    return {std::move(core_), std::exchange(slot_, -1), payload_bytes, source_ns};
+    return {std::move(core_), std::exchange(slot_, -1), payload_bytes, source_ns, named};
   }
 
   std::int64_t source_ns = 0;
+  Basis named{};  ///< what the program says that it rests on
 
  private:
   std::shared_ptr<PublisherCore> core_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cardan/detail/atomic.hpp"
+#include "cardan/detail/basis.hpp"
 
 namespace cardan::detail {
 
@@ -31,7 +32,22 @@ struct SampleBlock {
   std::uint64_t missed = 0;
   std::int64_t publish_ns = 0;
   std::int64_t source_ns = 0;
+  std::int64_t origin_ns = 0;   ///< steady clock, the oldest publication that it rests on; 0: its own
+  std::uint64_t stream_id = 0;  ///< of its publisher; 0: none
+  bool foreign = false;         ///< of another user, who may say what he likes
   void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's block
+
+  /// It has the same content as another sample, so that it rests on the same.
+  void take_ground_of(const SampleBlock& other) noexcept {
+    origin_ns = other.origin_ns;
+    stream_id = other.stream_id;
+    foreign = other.foreign;
+  }
+  /// What others rest on that use it. Another user's word is not handed on.
+  [[nodiscard]] std::int64_t basis_ns() const noexcept {
+    if (foreign) return kUnknownOrigin;
+    return origin_ns != 0 ? origin_ns : publish_ns;
+  }
 };
 
 void give_back_taken(SampleBlock* block) noexcept;

@@ -14,17 +14,19 @@ namespace cardan {
 
 /// The cost and losses of one callback of a component so far. Written by the thread that runs it, readable by any.
 struct CallbackStatistics {
-  Histogram transport;                ///< publish → in this component's queue
-  Histogram waiting;                  ///< in the queue → begun
-  Histogram running;                  ///< begun → done
-  Atomic<std::uint64_t> calls{0};     ///< begun
-  Atomic<std::uint64_t> dropped{0};   ///< samples that newer ones pushed out of a full queue
-  Atomic<std::uint64_t> missed{0};    ///< samples lost before they came here (a stream's own count)
-  Atomic<std::uint64_t> failures{0};  ///< exceptions that left the callback
-  Atomic<std::uint64_t> overruns{0};  ///< of a timer: periods that were over before it could run
-  Atomic<std::uint64_t> given_up{0};  ///< of the dropped: because the component keeps too many
-  Atomic<std::uint64_t> skipped{0};   ///< samples that it was not given, because its process crashed on them before
-  Atomic<std::uint32_t> queued{0};    ///< waiting right now
+  Histogram transport;                    ///< publish → in this component's queue
+  Histogram waiting;                      ///< in the queue → begun
+  Histogram running;                      ///< begun → done
+  Histogram age;                          ///< of an input: origin → begun; without a callback: origin → here
+  Atomic<std::uint64_t> calls{0};         ///< begun
+  Atomic<std::uint64_t> unknown_ages{0};  ///< samples whose origin is not known
+  Atomic<std::uint64_t> dropped{0};       ///< samples that newer ones pushed out of a full queue
+  Atomic<std::uint64_t> missed{0};        ///< samples lost before they came here (a stream's own count)
+  Atomic<std::uint64_t> failures{0};      ///< exceptions that left the callback
+  Atomic<std::uint64_t> overruns{0};      ///< of a timer: periods that were over before it could run
+  Atomic<std::uint64_t> given_up{0};      ///< of the dropped: because the component keeps too many
+  Atomic<std::uint64_t> skipped{0};       ///< samples that it was not given, because its process crashed on them before
+  Atomic<std::uint32_t> queued{0};        ///< waiting right now
   Atomic<std::uint64_t> last_sequence{0};   ///< of an input: the newest sample that its callback was given
   Atomic<std::int64_t> last_publish_ns{0};  ///< and when that was published
 };

@@ -12,6 +12,7 @@
 #include <future>
 #include <limits>
 
+#include "cardan/detail/basis.hpp"
 #include "cardan/detail/sample_clock.hpp"
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
@@ -335,6 +336,7 @@ void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   if (successor != nullptr) wake(*successor);
   c.cycle_.begin();
   const SampleClock samples_age_by(clock_.simulated_now());
+  const CallbackBasis basis;
   const std::int64_t begun = steady_now();
   me.since.store(begun, std::memory_order_relaxed);
   me.running.store(&c, std::memory_order_release);

@@ -11,6 +11,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/log.hpp"
+#include "src/base/random.hpp"
 #include "src/runtime/executor/port.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
@@ -19,7 +20,12 @@ namespace cardan::detail {
 
 OutputCore::OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
                        const RuntimeClock& clock, std::uint32_t depth)
-    : channel_(std::move(channel)), publisher_(std::move(publisher)), process_(process), clock_(clock), last_(depth) {
+    : channel_(std::move(channel)),
+      publisher_(std::move(publisher)),
+      process_(process),
+      clock_(clock),
+      last_(depth),
+      stream_(publisher_ != nullptr ? publisher_->header().stream : random64()) {
   if (publisher_ != nullptr) publisher_->belong_to(&clock_);
   channel_->add(last_, channel_->type().native ? publisher_ : nullptr);
   if (publisher_ == nullptr || process_ == nullptr) return;
@@ -44,7 +50,11 @@ HandOver OutputCore::hand_over() noexcept {
             auto& core = *static_cast<OutputCore*>(self);
             SampleBlock* block = core.publisher_->keep(slot);
             const std::int64_t now = core.clock_.now();
-            if (core.clock_.simulated()) block->publish_ns = now;
+            if (core.clock_.simulated()) {  // the slot has stamps of the steady clock
+              const Basis basis = basis_of_publication(core.named_);
+              block->publish_ns = now;
+              block->origin_ns = basis.origin_ns != 0 ? basis.origin_ns : now;
+            }
             core.channel_->deliver(*block, now, core.last_);
             if constexpr (kKeep) core.last_.add(*block);
             drop(block);
@@ -54,8 +64,9 @@ HandOver OutputCore::hand_over() noexcept {
 
 bool OutputCore::publish(const Filled& filled) noexcept {
   pass_gate();
+  named_ = filled.named;
   const auto publish_it = [&](HandOver here) {
-    const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns, here);
+    const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns, here, filled.named);
     published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return in_time;
   };
@@ -70,6 +81,8 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   published_.store(n, std::memory_order_relaxed);
   block->sequence = n;
   block->publish_ns = clock_.now();
+  if (block->origin_ns == 0) block->origin_ns = basis_of_publication({}).origin_ns;
+  block->stream_id = stream_;
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
     channel_->deliver(*block, block->publish_ns, last_);

@@ -40,6 +40,13 @@ bool Port::leaves_out(const SampleBlock& block) const noexcept {
                      [&](const FailedOn& failed) { return same_sample(failed, this_one); });
 }
 
+void Port::note_age(const SampleBlock& block, std::int64_t now) noexcept {
+  if (block.origin_ns == kUnknownOrigin)
+    statistics().unknown_ages.fetch_add(1, std::memory_order_relaxed);
+  else
+    statistics().age.add(std::max<std::int64_t>(0, now - (block.origin_ns != 0 ? block.origin_ns : block.publish_ns)));
+}
+
 SampleBlock* Port::put(SampleBlock& block, std::int64_t now) noexcept {
   if (block.missed != 0) statistics().missed.fetch_add(block.missed, std::memory_order_relaxed);
   if (!leaves_out_.empty() && leaves_out(block)) {
@@ -53,7 +60,10 @@ SampleBlock* Port::put(SampleBlock& block, std::int64_t now) noexcept {
     if (call_) statistics().dropped.fetch_add(1, std::memory_order_relaxed);
   }
   ring_[(first_ + count_++) % capacity_] = {&block, now};
-  if (!call_) show_last(block);
+  if (!call_) {
+    show_last(block);
+    note_age(block, now);
+  }
   show_queued();
   return pushed_out;
 }
@@ -69,6 +79,7 @@ void Port::pick(std::int64_t now) noexcept {
   if (count_ == 0) return;  // given up since it became ready
   statistics().waiting.add(std::max<std::int64_t>(0, now - ring_[first_].arrived_ns));
   picked_ = pop();
+  note_age(*picked_, now);
   show_last(*picked_);
   show_queued();
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/detail/basis.hpp"
 #include "cardan/detail/sample_block.hpp"
 #include "src/runtime/executor/callback.hpp"
 #include "src/runtime/executor/group.hpp"
@@ -83,11 +84,13 @@ class Port final : public Callback {
 
   SampleBlock* put(SampleBlock& block, std::int64_t now) noexcept;
   [[nodiscard]] bool leaves_out(const SampleBlock& block) const noexcept;
+  void note_age(const SampleBlock& block, std::int64_t now) noexcept;
   SampleBlock* pop() noexcept;
   [[nodiscard]] bool pending() const noexcept override { return count_ != 0 && call_ != nullptr; }
   void pick(std::int64_t now) noexcept override;
   void invoke() override {
     if (picked_ == nullptr) return;
+    if (CallbackBasis* basis = CallbackBasis::here()) basis->triggered_by(*picked_);
     call_(std::exchange(picked_, nullptr));
   }
   void show_last(const SampleBlock& block) noexcept {

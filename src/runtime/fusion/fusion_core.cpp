@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "cardan/detail/basis.hpp"
+
 namespace cardan::detail {
 
 FusionCore::FusionCore(const FusionPolicy& policy, std::size_t inputs, std::span<const FusionStamp> stamps) {
@@ -50,7 +52,10 @@ void FusionCore::offer(std::size_t input, SampleBlock* block) noexcept {
 
 bool FusionCore::next(SampleBlock** set) noexcept {
   const bool fired = matcher_->next(set);
-  if (fired) fired_.store(fired_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (fired) {
+    fired_.store(fired_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (CallbackBasis* basis = CallbackBasis::here()) basis->fused(set, inputs_.size());
+  }
   note_waiting();
   return fired;
 }

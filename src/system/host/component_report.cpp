@@ -34,9 +34,12 @@ CallbackReport report_of(const detail::Callback& callback) {
   r.transport = s.transport.counts();
   r.waiting = s.waiting.counts();
   r.running = s.running.counts();
+  r.age = s.age.counts();
   r.longest_transport = s.transport.longest();
   r.longest_waiting = s.waiting.longest();
   r.longest_running = s.running.longest();
+  r.greatest_age = s.age.longest();
+  r.unknown_ages = s.unknown_ages.load(std::memory_order_relaxed);
   r.calls = s.calls.load(std::memory_order_relaxed);
   r.kept = s.given_up.load(std::memory_order_relaxed);
   const std::uint64_t dropped = s.dropped.load(std::memory_order_relaxed);
@@ -81,9 +84,10 @@ FusionReport report_of(const detail::ComponentCore::Fused& fused) {
 }  // namespace
 
 // Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, priority, transport, waiting, running,
-                                   longest_transport, longest_waiting, longest_running, calls, queue_full, kept, missed,
-                                   failures, overruns, skipped, late, queued, capacity, running_since)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, priority, transport, waiting, running, age,
+                                   longest_transport, longest_waiting, longest_running, greatest_age, unknown_ages,
+                                   calls, queue_full, kept, missed, failures, overruns, skipped, late, queued, capacity,
+                                   running_since)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputReport, topic, type, published, readers_here, readers_outside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionInputReport, name, topic, offered, used, unfired, replaced, overtaken,
                                    pushed_out, late, cleared, waiting, never_arrived, too_old, absent, unstamped)

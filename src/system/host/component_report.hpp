@@ -26,7 +26,9 @@ struct CallbackReport {
   LatencyHistogram transport;  ///< publish → in the queue
   LatencyHistogram waiting;    ///< in the queue (a timer: due) → begun
   LatencyHistogram running;    ///< begun → done
-  std::int64_t longest_transport = 0, longest_waiting = 0, longest_running = 0;
+  LatencyHistogram age;        ///< of an input: origin (Sample::origin_age()) → begun
+  std::int64_t longest_transport = 0, longest_waiting = 0, longest_running = 0, greatest_age = 0;
+  std::uint64_t unknown_ages = 0;  ///< samples whose origin is not known
   std::uint64_t calls = 0;
   std::uint64_t queue_full = 0;  ///< dropped: newer samples pushed them out of the queue
   std::uint64_t kept = 0;        ///< dropped because the component keeps too many samples

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <thread>
 
 #include "cardan/clock.hpp"
@@ -14,6 +13,7 @@
 #include "cardan/publisher.hpp"
 #include "cardan/stop.hpp"
 #include "cardan/subscriber.hpp"
+#include "src/base/random.hpp"
 #include "src/system/host/control_message.hpp"
 #include "src/system/plan/plan_parts.hpp"
 #include "src/transport/discovery/closed_topics.hpp"
@@ -47,8 +47,7 @@ std::string who_is(const ComponentReport& c) {
 struct ControlClient::Link {
   explicit Link(const std::string& domain)
       : answers(kAnswers, {.domain = domain, .holds = 4}), requests(kControl, {.domain = domain}) {
-    std::random_device random;
-    asker = static_cast<std::uint64_t>(random()) << 32U | random();
+    asker = detail::random64();
   }
   Subscriber<ControlMessage> answers;
   Publisher<ControlMessage> requests;

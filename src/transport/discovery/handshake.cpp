@@ -225,6 +225,9 @@ void fields(Io& io, M& m) {
   io.field("announced", m.announced);
   io.field("depth", m.depth);
   io.field("latency", m.latency);
+  io.field("age", m.age);
+  io.field("greatest_age_ns", m.greatest_age_ns);
+  io.field("unknown_ages", m.unknown_ages);
 }
 
 template <class Io, Is<Publication> M>
@@ -232,6 +235,7 @@ void fields(Io& io, M& m) {
   auto& r = m.report;
   io.field("topic", r.topic);
   io.field("latency", r.latency);
+  io.field("age", r.age);
   io.field("type", r.type);
   io.field("hash", r.layout);
   io.field("serial", r.serial);

@@ -15,13 +15,13 @@
 #include <fstream>
 #include <future>
 #include <mutex>
-#include <random>
 
 #include "cardan/clock.hpp"
 #include "cardan/detail/stop_flag.hpp"
 #include "cardan/error.hpp"
 #include "cardan/log.hpp"
 #include "src/base/printable.hpp"
+#include "src/base/random.hpp"
 #include "src/transport/discovery/access.hpp"
 #include "src/transport/discovery/announcement.hpp"
 #include "src/transport/discovery/client.hpp"
@@ -33,10 +33,7 @@ namespace {
 
 std::array<Atomic<int>, 32> signal_pokes{};  // descriptor + 1; 0: free
 
-std::string random_id() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}", device(), device());
-}
+std::string random_id() { return fmt::format("{:016x}", random64()); }
 
 /// Each topic needs a descriptor for late joiners, and the usual soft limit is 1,024. The hard limit is the
 /// administrator's decision.

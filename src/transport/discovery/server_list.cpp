@@ -13,6 +13,27 @@ namespace {
 
 constexpr std::size_t kMostOfOneTopic = 40 * 1024;  ///< bytes; a datagram has 64 KiB
 
+using Counters = std::array<Atomic<std::uint32_t>, 128>;
+using Sums = std::array<std::uint64_t, 128>;
+
+/// The buckets that are not empty, which are also added to the sums of all subscribers.
+LatencyHistogram histogram_of(const Counters& counters, Sums& sums) {
+  LatencyHistogram found;
+  for (std::uint32_t b = 0; b < counters.size(); ++b) {
+    const std::uint32_t count = counters[b].load(std::memory_order_relaxed);
+    sums[b] += count;
+    if (count != 0) found.emplace_back(b, count);
+  }
+  return found;
+}
+
+LatencyHistogram histogram_of(const Sums& sums) {
+  LatencyHistogram found;
+  for (std::uint32_t b = 0; b < sums.size(); ++b)
+    if (sums[b] != 0) found.emplace_back(b, sums[b]);
+  return found;
+}
+
 }  // namespace
 
 handshake::Publication Server::describe(const Process::Published& p) const {
@@ -43,7 +64,7 @@ handshake::Publication Server::describe(const Process::Published& p) const {
 }
 
 void Server::describe_subscribers(const PublisherCore& core, PublisherReport& into) {
-  std::array<std::uint64_t, 128> all_latencies{};
+  Sums latencies{}, ages{};
   const bool each = core.subscribers() <= 16;  // a datagram has 64 KiB
   std::size_t bytes = 0;
   core.for_each_subscriber([&](const Attached& a) {
@@ -59,11 +80,13 @@ void Server::describe_subscribers(const PublisherCore& core, PublisherReport& in
                             .sleeps = a.page->sleeps.load(),
                             .announced = a.announced,
                             .depth = a.depth,
-                            .latency = {}};
-    for (std::size_t b = 0; b < a.page->latency.size(); ++b) {
-      const std::uint32_t count = a.page->latency[b].load(std::memory_order_relaxed);
-      all_latencies[b] += count;
-      if (count != 0 && each) reader.latency.emplace_back(b, count);
+                            .latency = histogram_of(a.page->latency, latencies),
+                            .age = histogram_of(a.page->age, ages),
+                            .greatest_age_ns = a.page->greatest_age_ns.load(),
+                            .unknown_ages = a.page->unknown_origins.load()};
+    if (!each) {
+      reader.latency.clear();
+      reader.age.clear();
     }
     bytes += handshake::encoded_size(reader);
     if (bytes > kMostOfOneTopic)
@@ -71,8 +94,8 @@ void Server::describe_subscribers(const PublisherCore& core, PublisherReport& in
     else
       into.subscribers.push_back(std::move(reader));
   });
-  for (std::size_t b = 0; b < all_latencies.size(); ++b)
-    if (all_latencies[b] != 0) into.latency.emplace_back(b, all_latencies[b]);
+  into.latency = histogram_of(latencies);
+  into.age = histogram_of(ages);
 }
 
 void Server::list(Connection& c, const handshake::List& asked) {

@@ -10,7 +10,6 @@
 #include <climits>
 #include <cstring>
 #include <new>
-#include <random>
 #include <thread>
 
 #include "cardan/clock.hpp"
@@ -18,6 +17,7 @@
 #include "src/base/barrier.hpp"
 #include "src/base/crc32c.hpp"
 #include "src/base/futex.hpp"
+#include "src/base/random.hpp"
 #include "src/transport/endpoint/waiting.hpp"
 
 namespace cardan::detail {
@@ -35,11 +35,6 @@ std::size_t spare_slots(std::size_t base, std::size_t per_slot) {
   constexpr std::size_t kFewest = 32;
   constexpr std::size_t kMost = 512;
   return std::clamp(std::max(kBytes / per_slot, 4 * base), kFewest, kMost);
-}
-
-std::uint64_t random64() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) ^ device();
 }
 
 void check(const std::string& topic, const TopicOptions& o) {
@@ -263,6 +258,8 @@ CARDAN_PUBLISH_PATH SampleBlock* PublisherCore::keep(int slot) noexcept {
   b.missed = 0;
   b.publish_ns = m.publish_ns.load(std::memory_order_relaxed);
   b.source_ns = m.source_ns.load(std::memory_order_relaxed);
+  b.origin_ns = m.origin_ns.load(std::memory_order_relaxed);
+  b.stream_id = header_->stream;
   return &b;
 }
 
@@ -273,7 +270,7 @@ void PublisherCore::abandon(int slot) noexcept {
 }
 
 CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_bytes, std::int64_t source_ns,
-                                                HandOver here) noexcept {
+                                                HandOver here, const Basis& named) noexcept {
   const auto s = static_cast<std::uint32_t>(slot);
   if (closed_.load(std::memory_order_relaxed)) {
     abandon(slot);
@@ -297,6 +294,10 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
 
   const std::int64_t now = steady_now();
   m.publish_ns.store(now, relaxed);
+  const Basis basis = basis_of_publication(named);
+  m.origin_ns.store(basis.origin_ns != 0 ? basis.origin_ns : now, relaxed);
+  m.cause_stream.store(basis.stream, relaxed);
+  m.cause_sequence.store(basis.sequence, relaxed);
   sequence_ = n;
   protocol::publish<Native>(ring_, {n, s});
   if (hot_->filling.load(relaxed) != 0) Native::store<Site::L1>(hot_->filling, std::uint32_t{0});

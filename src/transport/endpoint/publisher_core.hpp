@@ -96,7 +96,8 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
            closed_.load(std::memory_order_relaxed);
   }
   void soon() noexcept;  ///< rings subscribers that pre-wake. One system call if there are any.
-  bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns, HandOver here = {}) noexcept;
+  bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns, HandOver here = {},
+               const Basis& named = {}) noexcept;
   /// Waits until publish() would not have to wait for reliable subscribers. Returns false at `until` (steady clock).
   bool wait_for_room(std::int64_t until) noexcept;
   /// Returns a sample of the slot for this process. The slot waits for it as for any subscriber. Call it within

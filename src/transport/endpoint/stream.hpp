@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cardan/clock.hpp"
+#include "cardan/detail/basis.hpp"
 #include "src/base/area.hpp"
 #include "src/base/bound_fd.hpp"
 #include "src/base/warm.hpp"
@@ -95,6 +96,13 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] std::int64_t our_time(const Atomic<std::int64_t>& stamp) const noexcept {
     const std::int64_t ns = stamp.load(std::memory_order_relaxed);
     return (ns < 0 || ns > (std::int64_t{1} << 61) ? 0 : ns) + time_shift_ns_;
+  }
+  /// The slot's origin, in our clock. kUnknownOrigin also for what cannot be true, such as one after the publication.
+  [[nodiscard]] std::int64_t origin_of(const layout::SlotMeta& slot, std::int64_t publish_ns) const noexcept {
+    const std::int64_t ns = slot.origin_ns.load(std::memory_order_relaxed);
+    if (ns <= 0 || ns > (std::int64_t{1} << 61)) return kUnknownOrigin;
+    const std::int64_t origin = ns + time_shift_ns_;
+    return origin > 0 && origin <= publish_ns ? origin : kUnknownOrigin;
   }
   [[nodiscard]] std::int64_t time_shift() const noexcept { return time_shift_ns_; }
   /// How many of the `missed` publications before number n came after the attach.

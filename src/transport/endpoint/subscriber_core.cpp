@@ -309,6 +309,9 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
   b.missed = taken.missed;
   b.publish_ns = s.our_time(m.publish_ns);
   b.source_ns = m.source_ns.load(kRelaxed);
+  b.origin_ns = s.origin_of(m, b.publish_ns);
+  b.stream_id = s.header.stream;
+  b.foreign = s.foreign() && s.owner() != 0;
   b.payload_bytes = m.payload_bytes.load(kRelaxed);
   b.payload = s.payload(b.slot);
   b.message = s.message(b.slot);
@@ -338,8 +341,16 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
   constexpr std::int64_t kSlow = 200'000'000;
   const std::int64_t interval = b.publish_ns - s.rhythm.last_publish_ns.load(kRelaxed);
   const std::uint64_t every = interval < kFast ? 8 : interval < kSlow ? 4 : 1;
-  if (page.received.load(kRelaxed) % every == 0)
-    count_one(page.latency[layout::latency_bucket(steady_now() - b.publish_ns)]);
+  if (page.received.load(kRelaxed) % every == 0) {
+    const std::int64_t now = steady_now();
+    count_one(page.latency[layout::latency_bucket(now - b.publish_ns)]);
+    if (b.origin_ns != kUnknownOrigin) {
+      const std::int64_t age = now - b.origin_ns;
+      count_one(page.age[layout::latency_bucket(age)]);
+      if (age > page.greatest_age_ns.load(kRelaxed)) page.greatest_age_ns.store(age, kRelaxed);
+    }
+  }
+  if (b.origin_ns == kUnknownOrigin) count_one(page.unknown_origins);
   if (waiting_.kind == Waiting::Kind::Anticipate)
     s.rhythm.learn(b.publish_ns);
   else if (waiting_.kind == Waiting::Kind::Follow)

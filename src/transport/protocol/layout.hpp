@@ -14,7 +14,7 @@
 namespace cardan::layout {
 
 inline constexpr std::uint64_t kMagic = 0x31304e4144524143ULL;  // "CARDAN01"
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kRecord = 128;  ///< slot records start at pairs of lines, which the core fetches together
@@ -83,6 +83,9 @@ struct alignas(kLine) SlotMeta {
   Atomic<std::uint64_t> payload_bytes;
   Atomic<std::uint32_t> checksum;
   Atomic<std::uint32_t> has_checksum;
+  Atomic<std::int64_t> origin_ns;      ///< steady clock: the oldest publication that it rests on; −1: not known
+  Atomic<std::uint64_t> cause_stream;  ///< of the sample that caused it; 0: none
+  Atomic<std::uint64_t> cause_sequence;
 };
 static_assert(sizeof(SlotMeta) == kLine);
 
@@ -105,6 +108,9 @@ struct SubscriberPage {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t pid;
+  Atomic<std::int64_t> greatest_age_ns;                       ///< of those in `age`
+  Atomic<std::uint64_t> unknown_origins;                      ///< samples taken whose age nobody can tell
+  alignas(kLine) std::array<Atomic<std::uint32_t>, 128> age;  ///< histogram of origin → take
   alignas(kLine) std::array<Atomic<std::uint64_t>, kHoldWords> hold;
 };
 static_assert(sizeof(SubscriberPage) <= kPage);

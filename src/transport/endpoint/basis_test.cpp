@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a publication rests on, between processes: the words of the slot, and what a reader makes of them.
+#include "cardan/detail/basis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "cardan/publisher.hpp"
+#include "cardan/subscriber.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace basis_test {
+struct Number {
+  std::uint64_t value = 0;
+};
+}  // namespace basis_test
+CARDAN_MESSAGE(basis_test::Number, "test_msgs/msg/BasisNumber", value);
+
+namespace cardan {
+namespace {
+
+using namespace std::chrono_literals;
+using basis_test::Number;
+using detail::Basis;
+using detail::kUnknownOrigin;
+
+TEST(Basis, TheOldestGroundCounts) {
+  Basis basis;
+  basis.add(Basis{.origin_ns = 50, .stream = 1, .sequence = 11});
+  basis.add(Basis{.origin_ns = 40, .stream = 2, .sequence = 22});
+  basis.add(Basis{.origin_ns = 60, .stream = 3, .sequence = 33});
+  EXPECT_EQ(basis.origin_ns, 40);
+  EXPECT_EQ(basis.stream, 2U);
+  EXPECT_EQ(basis.sequence, 22U);
+  basis.add(Basis{.origin_ns = kUnknownOrigin, .stream = 4, .sequence = 44});
+  basis.add(Basis{.origin_ns = 30, .stream = 5, .sequence = 55});
+  EXPECT_EQ(basis.origin_ns, kUnknownOrigin) << "it could be older than any";
+}
+
+TEST(Basis, AnotherUsersWordIsNotHandedOn) {
+  detail::SampleBlock block;
+  block.publish_ns = 100;
+  EXPECT_EQ(block.basis_ns(), 100) << "it rests on nothing else";
+  block.origin_ns = 90;
+  EXPECT_EQ(block.basis_ns(), 90);
+  block.foreign = true;
+  EXPECT_EQ(block.basis_ns(), kUnknownOrigin);
+}
+
+class BasisOfLoans : public test::OwnRunDirectory {
+ protected:
+  Topic<Number> in_{"/in", {.depth = 4}}, out_{"/out", {.depth = 4}};
+  Publisher<Number> camera_{in_}, command_{out_};
+  Subscriber<Number> pictures_{in_, {.holds = 4}}, commands_{out_, {.holds = 4}};
+};
+
+TEST_F(BasisOfLoans, APublicationThatNamesNothingIsItsOwnOrigin) {
+  camera_.publish({1});
+  const auto picture = pictures_.take();
+  ASSERT_TRUE(picture);
+  EXPECT_EQ(picture.origin_time(), picture.publish_time());
+  ASSERT_TRUE(picture.origin_age());
+  EXPECT_GE(*picture.origin_age(), 0ns);
+}
+
+TEST_F(BasisOfLoans, TheOldestNamedSampleIsTheOrigin) {
+  camera_.publish({1});
+  const auto first = pictures_.take();
+  camera_.publish({2});
+  const auto second = pictures_.take();
+  Loan<Number> loan = command_.loan();
+  loan.rests_on(second);
+  loan.rests_on(first);
+  loan.rests_on(Sample<Number>{});
+  command_.publish(std::move(loan));
+  const auto command = commands_.take();
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command.origin_time(), first.publish_time());
+
+  Loan<Number> again = command_.loan();
+  command_.publish(std::move(again));
+  const auto other = commands_.take();
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other.origin_time(), other.publish_time()) << "nothing is left of the loan before";
+}
+
+TEST_F(BasisOfLoans, AnOriginThatCannotBeTrueIsUnknown) {
+  const auto told = [&](std::int64_t origin) {
+    Loan<Number> loan = command_.loan();
+    detail::Filled filled = detail::take_out(loan);
+    filled.core->publish(filled.slot, 0, 0, {}, Basis{.origin_ns = origin, .stream = 7, .sequence = 1});
+    return commands_.take();
+  };
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t lie : {kUnknownOrigin, kLeast, kMost, kMost - 1, std::int64_t{1} << 61, steady_now() + 3'600'000'000'000}) {
+    const auto sample = told(lie);
+    ASSERT_TRUE(sample) << lie;
+    EXPECT_EQ(sample.origin_time(), 0) << lie;
+    EXPECT_FALSE(sample.origin_age()) << lie;
+  }
+  EXPECT_EQ(told(5).origin_time(), 5);
+}
+
+}  // namespace
+}  // namespace cardan
