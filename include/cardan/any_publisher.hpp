@@ -42,12 +42,8 @@ class AnyLoan {
   void soon() noexcept { slot_.soon(); }
   /// As Loan<T>::set_source_time().
   void set_source_time(std::int64_t ns) noexcept { slot_.source_ns = ns; }
-  /// The publication rests on this sample: it is as old as the oldest of those that are named (Sample::origin_age()).
-  /// In a callback of a component, what the callback was given and what it read is named already.
-  template <class U>
-  void rests_on(const Sample<U>& sample) noexcept {
-    if (sample) slot_.named.add(*detail::block_of(sample));
-  }
+  /// As Loan<T>::rests_on().
+  void rests_on(const detail::Basis& basis) noexcept { slot_.named.add(basis); }
   /// Returns the slot unpublished.
   void reset() noexcept { slot_.reset(); }
 

@@ -46,6 +46,8 @@ class AnySample {
   [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed(); }
   [[nodiscard]] std::int64_t publish_time() const noexcept { return sample_.publish_time(); }
   [[nodiscard]] std::int64_t source_time() const noexcept { return sample_.source_time(); }
+  [[nodiscard]] std::int64_t origin_time() const noexcept { return sample_.origin_time(); }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> origin_age() const noexcept { return sample_.origin_age(); }
   [[nodiscard]] std::chrono::nanoseconds age() const noexcept { return sample_.age(); }
   /// The message's fixed struct.
   [[nodiscard]] std::span<const std::byte> message() const noexcept {

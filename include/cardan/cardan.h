@@ -121,6 +121,7 @@ typedef struct cardan_frame {
   int64_t publish_ns; /**< steady clock (CLOCK_MONOTONIC), nanoseconds */
   int64_t source_ns;  /**< the publisher's own stamp; 0: none */
   uint64_t publisher; /**< random number of that publisher: `sequence` counts on as long as it is the same */
+  int64_t origin_ns;  /**< steady clock: the oldest publication that the message rests on; 0: not known */
 } cardan_frame;
 
 /** 0: `frame` is filled, and valid until the sample is released; fields that only a newer library knows are 0. -1: its
@@ -156,6 +157,9 @@ cardan_publisher* cardan_advertise(const char* topic, const cardan_publisher_opt
  * stamp, or 0. 0: done. -1: the bytes are not of the type, or are too large. -2: all slots are held.
  * One thread at a time. Never blocks, unless the topic is reliable. */
 int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, int64_t source_ns);
+/** The next message of cardan_publish() rests on this sample: it is as old as the oldest one that is named
+ * (`origin_ns`). Call it once for each. On the publishing thread; never blocks. */
+void cardan_rests_on(cardan_publisher* publisher, const cardan_sample* sample);
 /** Subscribers attached now. Any thread; takes a mutex. */
 size_t cardan_subscribers(const cardan_publisher* publisher);
 /** Ends the stream. Subscribers get what is left, then the end. NULL is allowed. */
@@ -175,9 +179,9 @@ void cardan_unadvertise(cardan_publisher* publisher);
  * Any thread. Blocks as long as processes need to answer, at most a second for each that is stopped. */
 char* cardan_topics_json(const char* domain);
 /** The description of a type from which ROS 2 makes its hash: "RIHS01_" and the SHA-256 of this text in hexadecimal
- * digits (REP-2016). `definition`: its ros2msg text; NULL: the message of Cardan or of ROS 2 with that name. Free it with
- * cardan_free(). NULL: the type is unknown or malformed, or has a name that ROS 2 does not allow. Any thread; never
- * blocks. */
+ * digits (REP-2016). `definition`: its ros2msg text; NULL: the message of Cardan or of ROS 2 with that name. Free it
+ * with cardan_free(). NULL: the type is unknown or malformed, or has a name that ROS 2 does not allow. Any thread;
+ * never blocks. */
 char* cardan_type_description(const char* type, const char* definition);
 /** Frees a text of this library. NULL is allowed. */
 void cardan_free(char* text);

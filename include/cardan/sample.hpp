@@ -68,10 +68,7 @@ class Sample {
   /// Steady clock, nanoseconds: the oldest publication on which this one rests, through all components that handed it
   /// on; its own publish_time() if it rests on none. 0: not known, because another user's sample is among its grounds.
   /// (docs/chains.md)
-  [[nodiscard]] std::int64_t origin_time() const noexcept {
-    if (block_ == nullptr || block_->origin_ns == detail::kUnknownOrigin) return 0;
-    return block_->origin_ns != 0 ? block_->origin_ns : block_->publish_ns;
-  }
+  [[nodiscard]] std::int64_t origin_time() const noexcept { return block_ == nullptr ? 0 : block_->origin(); }
   /// Time since origin_time(): how old the information is. Empty: not known. In callbacks of a simulation: by the
   /// simulation's clock.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> origin_age() const noexcept {

@@ -26,6 +26,13 @@ class Message:
     def age(self) -> float:
         """Seconds since the publication. 0 in a loan."""
     @property
+    def origin_age(self) -> float | None:
+        """Seconds since the oldest publication on which this one rests, through all components that handed it on. None:
+        not known, as in a loan, a copy and a recorded message."""
+    @property
+    def origin_time(self) -> int:
+        """Nanoseconds of the steady clock: that publication. 0: not known."""
+    @property
     def missed(self) -> int:
         """Publications of this stream that were lost right before this one."""
     @property
@@ -63,12 +70,15 @@ class Message:
         """Of a loan, near the end of a long fill: wakes subscribers that pre-wake."""
     def set_source_time(self, nanoseconds: int) -> None:
         """Of a loan: the publisher's own stamp, which travels with the message."""
+    def rests_on(self, message: Message) -> None:
+        """Of a loan: the publication rests on this message, and is as old as the oldest one that is named. In a callback
+        of a component, what it was given and what it read is named already."""
     def _view(self, name: str, /) -> Any: ...  # has the buffer protocol
     def _fields(self) -> list[str]: ...
     def _type_name(self) -> str: ...
     def _writable(self) -> bool: ...
     def _track(self, array: object) -> None: ...
-    def _info(self) -> tuple[int, int, int, int, int, str]: ...
+    def _info(self) -> tuple[int, int, int, int, int, str, int]: ...
 
 class AnyMessage(Message):
     """For type checkers: a message whose fields only the running program knows. It is Message itself."""

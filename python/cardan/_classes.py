@@ -34,6 +34,8 @@ class Info(typing.NamedTuple):
     """Of a recorded message: when it was recorded, nanoseconds since 1970."""
     topic: str = ""
     """Of a recorded message."""
+    origin_time: int = 0
+    """Nanoseconds of the steady clock: the oldest publication on which the message rests; 0: not known."""
 
 
 def info(message: Message) -> Info:

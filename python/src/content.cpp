@@ -5,11 +5,11 @@
 #include <cstring>
 #include <utility>
 
-#include "cardan/error.hpp"
 #include "cardan/detail/forked.hpp"
+#include "cardan/error.hpp"
+#include "python/src/errors.hpp"
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/layout_walk.hpp"
-#include "python/src/errors.hpp"
 
 namespace cardan::python {
 
@@ -20,7 +20,9 @@ std::shared_ptr<Content> Content::of_sample(std::shared_ptr<const AnyType> type,
                                             {.sequence = sample.sequence(),
                                              .missed = sample.missed(),
                                              .publish_ns = sample.publish_time(),
-                                             .source_ns = sample.source_time()});
+                                             .source_ns = sample.source_time(),
+                                             .origin_ns = sample.origin_time()});
+  if (made != nullptr) made->basis_.add(*detail::block_of(sample));
   if (made != nullptr) made->sample_ = std::make_shared<AnySample>(std::move(sample));
   return made;
 }
@@ -32,7 +34,9 @@ std::shared_ptr<Content> Content::of_block(std::shared_ptr<const AnyType> type, 
                                             {.sequence = block->sequence,
                                              .missed = block->missed,
                                              .publish_ns = block->publish_ns,
-                                             .source_ns = block->source_ns});
+                                             .source_ns = block->source_ns,
+                                             .origin_ns = block->origin()});
+  if (made != nullptr) made->basis_.add(*block);
   if (made != nullptr) made->sample_ = std::move(kept);
   return made;
 }
@@ -158,6 +162,11 @@ void Content::set_source_time(std::int64_t ns) {
     info_.source_ns = ns;
   else
     loan_.set_source_time(ns);
+}
+
+void Content::rests_on(const Content& other) {
+  require_writable();
+  if (!own_) loan_.rests_on(other.basis_);
 }
 
 void Content::require_readable() const {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "cardan/any_type.hpp"
 #include "cardan/any_publisher.hpp"
 #include "cardan/any_subscriber.hpp"
+#include "cardan/any_type.hpp"
 #include "cardan/arena.hpp"
 
 namespace cardan::python {
@@ -24,8 +24,9 @@ struct Info {
   std::uint64_t missed = 0;
   std::int64_t publish_ns = 0;  ///< of the steady clock; of a recorded message, of the wall clock
   std::int64_t source_ns = 0;
-  std::int64_t log_ns = 0;  ///< of a recorded message: when it was recorded, by the wall clock
-  std::string topic{};      ///< of a recorded message
+  std::int64_t origin_ns = 0;  ///< of the steady clock; 0: not known
+  std::int64_t log_ns = 0;     ///< of a recorded message: when it was recorded, by the wall clock
+  std::string topic{};         ///< of a recorded message
 };
 
 /// The memory of one message: a sample that was received, a loan that is being filled, or a private copy. All Python
@@ -75,6 +76,8 @@ class Content {
   [[nodiscard]] std::size_t capacity() const noexcept;
   /// Of a loan or a draft.
   void set_source_time(std::int64_t ns);
+  /// The publication of this loan rests on `other`, if that was published. Throws Error: it is not a loan.
+  void rests_on(const Content& other);
 
   /// Whether all its memory is this process's own: then a child of fork() may read it.
   [[nodiscard]] bool own() const noexcept { return own_; }
@@ -134,6 +137,7 @@ class Content {
   bool filling_ = false;
   std::span<const std::byte> payload_;
   Info info_;
+  detail::Basis basis_{};  ///< what others rest on that name this message
   AnyLoan loan_;
   std::shared_ptr<const void> memory_;
   std::vector<PyObject*> arrays_;  ///< weak references

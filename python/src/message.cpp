@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "cardan/any_type.hpp"
-#include "src/messages/layout_cdr.hpp"
 #include "cardan/detail/sample_clock.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/image.hpp"
 #include "python/src/instance.hpp"
 #include "python/src/values.hpp"
+#include "src/messages/layout_cdr.hpp"
 
 namespace nb = nanobind;
 
@@ -193,13 +193,19 @@ nb::object copy(nb::handle_t<Message> self) {
 
 nb::tuple info(nb::handle_t<Message> self) {
   const Info& i = message_in(self.ptr()).content->info();
-  return nb::make_tuple(i.sequence, i.missed, i.publish_ns, i.source_ns, i.log_ns, i.topic);
+  return nb::make_tuple(i.sequence, i.missed, i.publish_ns, i.source_ns, i.log_ns, i.topic, i.origin_ns);
 }
 
 double age(const Message& m) {
   if (m.content->own()) return 0.0;  // recorded: its times are another clock's
   const std::int64_t published = m.content->info().publish_ns;
   return published == 0 ? 0.0 : static_cast<double>(detail::sample_clock_now() - published) * 1e-9;
+}
+
+std::optional<double> origin_age(const Message& m) {
+  const std::int64_t origin = m.content->own() ? 0 : m.content->info().origin_ns;
+  if (origin == 0) return std::nullopt;
+  return static_cast<double>(detail::sample_clock_now() - origin) * 1e-9;
 }
 
 nb::object at(nb::handle_t<Records> self, Py_ssize_t i) {
@@ -305,7 +311,12 @@ void bind_message(nb::module_& m) {
       .def(
           "set_source_time", [](const Message& self, std::int64_t ns) { self.content->set_source_time(ns); },
           nb::arg("nanoseconds"))
+      .def(
+          "rests_on", [](const Message& self, const Message& other) { self.content->rests_on(*other.content); },
+          nb::arg("message"))
       .def_prop_ro("age", &age)
+      .def_prop_ro("origin_age", &origin_age)
+      .def_prop_ro("origin_time", [](const Message& self) { return self.content->info().origin_ns; })
       .def_prop_ro("missed", [](const Message& self) { return self.content->info().missed; })
       .def_prop_ro("sequence", [](const Message& self) { return self.content->info().sequence; })
       .def_prop_ro("publish_time", [](const Message& self) { return self.content->info().publish_ns; })

@@ -44,6 +44,7 @@ struct cardan_sample {
 struct cardan_publisher {
   AnyType type;
   cardan::AnyPublisher end;
+  cardan::detail::Basis basis{};  ///< of the next message
 };
 
 namespace {
@@ -235,7 +236,8 @@ int cardan_sample_frame(const cardan_sample* sample, cardan_frame* frame) {
                       .missed = sample->sample.missed(),
                       .publish_ns = sample->sample.publish_time(),
                       .source_ns = sample->sample.source_time(),
-                      .publisher = publisher_of(sample->sample)},
+                      .publisher = publisher_of(sample->sample),
+                      .origin_ns = sample->sample.origin_time()},
          frame);
     return 0;
   });
@@ -280,9 +282,14 @@ int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, in
       throw Error(ErrorCode::InvalidArgument,
                   "the bytes are not a " + publisher->type.layout().name + ": " + filled.text(), "");
     loan.set_source_time(source_ns);
+    loan.rests_on(std::exchange(publisher->basis, {}));
     publisher->end.publish(std::move(loan));
     return 0;
   });
+}
+
+void cardan_rests_on(cardan_publisher* publisher, const cardan_sample* sample) {
+  publisher->basis.add(*cardan::detail::block_of(sample->sample));
 }
 
 size_t cardan_subscribers(const cardan_publisher* publisher) {

@@ -43,6 +43,10 @@ struct SampleBlock {
     stream_id = other.stream_id;
     foreign = other.foreign;
   }
+  /// Steady clock, nanoseconds; 0: not known.
+  [[nodiscard]] std::int64_t origin() const noexcept {
+    return origin_ns == kUnknownOrigin ? 0 : origin_ns != 0 ? origin_ns : publish_ns;
+  }
   /// What others rest on that use it. Another user's word is not handed on.
   [[nodiscard]] std::int64_t basis_ns() const noexcept {
     if (foreign) return kUnknownOrigin;

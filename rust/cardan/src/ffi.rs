@@ -61,6 +61,7 @@ pub struct Frame {
     pub publish_ns: i64,
     pub source_ns: i64,
     pub publisher: u64,
+    pub origin_ns: i64,
 }
 
 pub const NOTHING: c_int = 0;
@@ -83,6 +84,7 @@ extern "C" {
     pub fn cardan_release(sample: *mut Sample);
     pub fn cardan_advertise(topic: *const c_char, options: *const PublisherOptions) -> *mut Publisher;
     pub fn cardan_publish(publisher: *mut Publisher, cdr: *const c_void, size: usize, source_ns: i64) -> c_int;
+    pub fn cardan_rests_on(publisher: *mut Publisher, sample: *const Sample);
     pub fn cardan_subscribers(publisher: *const Publisher) -> usize;
     pub fn cardan_unadvertise(publisher: *mut Publisher);
     pub fn cardan_topics_json(domain: *const c_char) -> *mut c_char;
@@ -112,6 +114,7 @@ mod tests {
             ("cardan_publisher_options", "access"),
             ("cardan_publisher_options", "via"),
             ("cardan_frame", "publisher"),
+            ("cardan_frame", "origin_ns"),
             ("cardan_frame", "suffix_size"),
             ("cardan_frame", "struct_size"),
         ];

@@ -2,7 +2,7 @@
 use std::os::raw::c_void;
 use std::ptr::NonNull;
 
-use crate::{c_option, c_text, ffi, pointer, Access, Error};
+use crate::{c_option, c_text, ffi, pointer, Access, Error, Sample};
 
 /// The options of a publisher. `type_name` is required.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +71,12 @@ impl Publisher {
             0 => Ok(()),
             _ => Err(Error { full: code == -2, ..Error::last() }),
         }
+    }
+
+    /// The next message rests on this sample: it is as old as the oldest one that is named (`Sample::origin_ns()`).
+    pub fn rests_on(&mut self, sample: &Sample) {
+        // SAFETY: both live.
+        unsafe { ffi::cardan_rests_on(self.0.as_ptr(), sample.raw()) }
     }
 
     /// Subscribers attached now. Takes a mutex.

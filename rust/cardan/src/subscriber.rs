@@ -177,6 +177,7 @@ impl Sample {
             publish_ns: 0,
             source_ns: 0,
             publisher: 0,
+            origin_ns: 0,
         };
         // SAFETY: the sample lives, and the frame's pointers are valid as long as it does. It fails for a wrong size alone.
         unsafe { ffi::cardan_sample_frame(raw.as_ptr(), &mut frame) };
@@ -224,6 +225,13 @@ impl Sample {
     /// The publisher's own stamp; 0: none.
     pub fn source_ns(&self) -> i64 {
         self.frame.source_ns
+    }
+    /// CLOCK_MONOTONIC, nanoseconds: the oldest publication that the message rests on; None: not known.
+    pub fn origin_ns(&self) -> Option<i64> {
+        (self.frame.origin_ns != 0).then_some(self.frame.origin_ns)
+    }
+    pub(crate) fn raw(&self) -> *const ffi::Sample {
+        self.raw.as_ptr()
     }
     /// Random number of the publisher.
     pub fn publisher(&self) -> u64 {
