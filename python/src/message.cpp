@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/message.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

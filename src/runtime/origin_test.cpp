@@ -80,7 +80,8 @@ TEST_F(Origins, ACallbackHandsOnTheOriginOfItsSample) {
   simulation.push(kCamera, {1});
   at(60ms);
   ASSERT_EQ(commands.size(), 2U) << "one timer call at 30 ms, one at 60 ms";
-  EXPECT_EQ(age_of(commands[0], commands[0].publish_time()), 10ms) << "what latest.get() returned, through the detector";
+  EXPECT_EQ(age_of(commands[0], commands[0].publish_time()), 10ms)
+      << "what latest.get() returned, through the detector";
   EXPECT_EQ(age_of(commands[1], commands[1].publish_time()), 40ms);
 }
 

@@ -35,7 +35,8 @@ void CallbackBasis::fused(SampleBlock* const* set, std::size_t inputs) noexcept 
 Basis CallbackBasis::with(Basis named) const noexcept {
   named.add(read_);
   if (trigger_.stream == 0) return named;
-  return {.origin_ns = Basis::older(fused_ns_, named.origin_ns), .stream = trigger_.stream, .sequence = trigger_.sequence};
+  return {
+      .origin_ns = Basis::older(fused_ns_, named.origin_ns), .stream = trigger_.stream, .sequence = trigger_.sequence};
 }
 
 Basis basis_of_publication(const Basis& named) noexcept {

@@ -98,7 +98,8 @@ TEST_F(BasisOfLoans, AnOriginThatCannotBeTrueIsUnknown) {
   };
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
-  for (const std::int64_t lie : {kUnknownOrigin, kLeast, kMost, kMost - 1, std::int64_t{1} << 61, steady_now() + 3'600'000'000'000}) {
+  for (const std::int64_t lie :
+       {kUnknownOrigin, kLeast, kMost, kMost - 1, std::int64_t{1} << 61, steady_now() + 3'600'000'000'000}) {
     const auto sample = told(lie);
     ASSERT_TRUE(sample) << lie;
     EXPECT_EQ(sample.origin_time(), 0) << lie;
