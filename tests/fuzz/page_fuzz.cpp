@@ -33,7 +33,7 @@ class Scene {
   explicit Scene(std::uint8_t how)
       : core_(std::make_shared<PublisherCore>("/fuzz", detail::message_type_of<Message>(), kOptions,
                                               PublisherOptions{})) {
-    core_->poke_helper = [] {};
+    core_->set_poke_helper([] {});
     if (how & 1U) core_->set_checksum(true);
     subscriber_ = SubscriberCore::create("/fuzz", detail::message_type_of<Message>(),
                                          detail::adopt_function_of<Message>(), kOptions, {.holds = kHolds});

@@ -363,7 +363,7 @@ void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
         return;
       }
   for (const Local& l : locals_)
-    if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));
+    if (l.stream == stream.id) return l.attached->connect_notify(std::move(peer_socket));
 }
 
 void Client::remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached,

@@ -268,7 +268,7 @@ void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) 
 }
 
 void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
-  publisher->poke_helper = [this] { loop_.poke(); };
+  publisher->set_poke_helper([this] { loop_.poke(); });
   run([&] {
     const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
     const bool exclusive = publisher->options().exclusive;

@@ -267,7 +267,7 @@ void Server::notify(Connection& c, const handshake::Notify& asked, std::vector<F
     return;
   }
   it->second.notify = std::move(*claim);
-  PublisherCore::connect_notify(*it->second.subscriber, std::move(fds[0]));
+  it->second.subscriber->connect_notify(std::move(fds[0]));
 }
 
 void Server::refuse(Connection& c, std::uint64_t id, handshake::Refused refused) {

@@ -223,7 +223,7 @@ TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
 
 TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTime) {
   TopicMade made({.depth = 1});
-  made.core->poke_helper = [] {};
+  made.core->set_poke_helper([] {});
   Attached* const a = made.attach(stranger(0));
   ASSERT_NE(a, nullptr);
   Descriptor descriptor(*a);
@@ -254,7 +254,7 @@ TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTi
 TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
   TopicMade made({.depth = 1});
   int pokes = 0;
-  made.core->poke_helper = [&] { ++pokes; };
+  made.core->set_poke_helper([&] { ++pokes; });
   std::vector<Attached*> followers;
   std::vector<std::unique_ptr<Descriptor>> descriptors;
   for (int i = 0; i < 6; ++i) {
@@ -285,7 +285,7 @@ TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
 
 TEST(PublisherTable, ASubscriberThatDoesNotFollowIsRungAtOnceAmongFollowers) {
   TopicMade made({.depth = 1});
-  made.core->poke_helper = [] {};
+  made.core->set_poke_helper([] {});
   std::vector<std::unique_ptr<Descriptor>> descriptors;
   for (int i = 0; i < 3; ++i) {
     Attached* const a = made.attach(::geteuid(), 1, false, true);
