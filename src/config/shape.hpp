@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a configuration, and their values: one table that the reader goes by, and that a test
-// holds against cardan.schema.json.
+// The keys of a configuration, and their values: the table that the reader goes by. scripts/shape_tables.py makes it
+// from cardan.schema.json.
 #pragma once
 
 #include <array>
@@ -66,6 +66,13 @@ struct Shape {
   std::string_view title{};  ///< "component": for messages, and the name in the schema's $defs
   std::span<const Field> fields{};
 };
+
+/// One of its keys, for the compiler: another one is a compile error.
+[[nodiscard]] consteval Field field_of(const Shape& shape, std::string_view name) {
+  for (const Field& field : shape.fields)
+    if (field.name == name) return field;
+  throw "the shape has no such key";
+}
 
 /// The whole file; everything else hangs from it.
 extern const Shape kFile;
