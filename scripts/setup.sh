@@ -76,6 +76,7 @@ test      | hdr:google/protobuf/message.h            | libprotobuf-dev          
 test      | hdr:seccomp.h                            | libseccomp-dev           | shows that the hot path makes no system call
 test      | cmd:ip                                   | iproute2                 | tests across network namespaces
 test      | cmd:spin                                 | spin                     | checks the protocol models
+test?     | cmd:dot                                  | graphviz                 | pictures of `cardan graph --svg`
 test?     | cmd:openssl                              | openssl                  | certificates for the test of DDS Security
 test?     | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 test?     | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of the bridge's tests

@@ -37,8 +37,8 @@ struct Graph {
 /// a node of its own. Any thread; does not block.
 [[nodiscard]] std::string mermaid(const Graph& graph);
 
-/// A picture of its own, from left to right: components in the column after the last one that they read from. Arrows
-/// against that direction, where components read from each other, go below and are dashed. Any thread; does not block.
-[[nodiscard]] std::string svg(const Graph& graph);
+/// The same in the language of Graphviz, whose `dot` makes pictures of it. A topic with several readers is a node of
+/// its own, too. Any thread; does not block.
+[[nodiscard]] std::string dot(const Graph& graph);
 
 }  // namespace cardan::config
