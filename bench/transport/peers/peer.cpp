@@ -62,4 +62,13 @@ std::vector<Wait> waits_of(std::vector<Wait> always, const std::vector<Wait>& op
   return always;
 }
 
+std::vector<Wait> block_only(const std::vector<Wait>& /*wanted*/) { return {Wait::Block}; }
+
+std::string file_of_publisher(const char* peer, const Area& area, std::uint32_t publisher) {
+  const char* const folder = std::getenv("CARDAN_RUN_DIR");
+  std::string topic = area.header().topic;
+  std::replace(topic.begin(), topic.end(), '/', '_');
+  return fmt::format("{}/{}{}_{}", folder != nullptr ? folder : "/tmp", peer, topic, publisher);
+}
+
 }  // namespace cardan::bench

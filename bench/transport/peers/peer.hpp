@@ -73,6 +73,12 @@ const PeerKind& kind_of(const Peer& peer);
 std::vector<Wait> waits_of(std::vector<Wait> always, const std::vector<Wait>& optional,
                            const std::vector<Wait>& wanted);
 
+/// Of a peer that has one way.
+std::vector<Wait> block_only(const std::vector<Wait>& wanted);
+
+/// A file of a publisher's in the folder that the harness made for this run.
+std::string file_of_publisher(const char* peer, const Area& area, std::uint32_t publisher);
+
 /// Of an area whose task is not Frames: single operations of Cardan.
 void play_cardan_operation(const Area& area, std::uint32_t index);
 
