@@ -232,14 +232,14 @@ void add_pipeline_bench(CLI::App& group) {
   command->add_option("--links", a.links,
                       "Links that another peer makes: pictures,results,targets of camera, "
                       "scans,points,located,obstacles,plans of lidar, as results=PEER (default: none)");
-  command->add_option("--camera", a.camera,
+  command->add_option("--camera", a.inputs.camera,
                       "A video file, or `drawn` (default: the street video, or drawn where there is none)");
-  command->add_option("--detector", a.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
-  command->add_option("--threads", a.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
-  command->add_option("--lidar", a.lidar,
+  command->add_option("--detector", a.inputs.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
+  command->add_option("--threads", a.inputs.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
+  command->add_option("--lidar", a.inputs.lidar,
                       "A pcap file of a Velodyne or a folder of KITTI scans (default: the simulated street)");
-  command->add_option("--from", a.from, "A recording (MCAP) with images or point clouds instead");
-  command->add_option("--topic", a.topic, "Its topic (default: the only one of that kind)");
+  command->add_option("--from", a.inputs.from, "A recording (MCAP) with images or point clouds instead");
+  command->add_option("--topic", a.inputs.topic, "Its topic (default: the only one of that kind)");
   command->add_option("--rate", a.rate_hz, "Pictures or scans per second (default: 5 or 10)");
   command->add_option("--frames", a.frames, "Pictures or scans per run (default: 60); the first tenth is discarded");
   command->add_option("--runs", a.runs, "Rounds over all peers, interleaved (default: 3)");

@@ -52,12 +52,14 @@ const Chain& parse_chain(const PipelineArguments& a) {
   if (chain == nullptr)
     refuse_option(fmt::format("--chain: there is no `{}`", a.chain), fmt::format("use {}", names_of_chains()));
   const bool is_camera = chain == &camera_chain();
-  for (const auto& [option, value, of_camera] :
-       {std::tuple{"--camera", &a.camera, true}, {"--detector", &a.detector, true}, {"--lidar", &a.lidar, false}})
+  for (const auto& [option, value, of_camera] : {std::tuple{"--camera", &a.inputs.camera, true},
+                                                 {"--detector", &a.inputs.detector, true},
+                                                 {"--lidar", &a.inputs.lidar, false}})
     if (!value->empty() && of_camera != is_camera)
       refuse_option(fmt::format("{} is not for --chain {}", option, chain->name), "leave one of them out");
-  if (!a.topic.empty() && a.from.empty()) refuse_option("--topic is of a recording", "give it with --from FILE.mcap");
-  if (!a.from.empty() && (!a.camera.empty() || !a.lidar.empty()))
+  if (!a.inputs.topic.empty() && a.inputs.from.empty())
+    refuse_option("--topic is of a recording", "give it with --from FILE.mcap");
+  if (!a.inputs.from.empty() && (!a.inputs.camera.empty() || !a.inputs.lidar.empty()))
     refuse_option("--from and another source of the same sensor", "give one of them");
   return *chain;
 }
@@ -71,8 +73,8 @@ void check_pipeline_numbers(const PipelineArguments& a) {
                   fmt::format("use {} to {}: the first tenth is discarded", kFewestFrames, kMostFrames));
   if (a.runs < 0 || a.runs > kMostRuns)
     refuse_option(fmt::format("--runs {} is out of range", a.runs), fmt::format("use 1 to {}", kMostRuns));
-  if (a.threads < 0 || a.threads > kMostThreads)
-    refuse_option(fmt::format("--threads {} is out of range", a.threads),
+  if (a.inputs.threads < 0 || a.inputs.threads > kMostThreads)
+    refuse_option(fmt::format("--threads {} is out of range", a.inputs.threads),
                   fmt::format("use 1 to {}, or 0 for as many as there are CPUs", kMostThreads));
 }
 
@@ -90,15 +92,9 @@ PipelineOptions parse_pipeline(const PipelineArguments& a, const std::vector<int
   // Peers and ways of waiting are those of `cardan bench transport`, and so are their mistakes.
   const TransportOptions of_transport =
       parse_options({.peers = a.peers, .waits = a.waits.empty() ? "block" : a.waits}, cpus);
-  PipelineOptions options{.chain = &chain,
-                          .rate_hz = a.rate_hz > 0 ? a.rate_hz : chain.usual_rate_hz,
-                          .camera = a.camera,
-                          .detector = a.detector,
-                          .lidar = a.lidar,
-                          .from = a.from,
-                          .topic = a.topic,
-                          .threads = a.threads,
-                          .json = a.json};
+  PipelineOptions options{
+      .chain = &chain, .rate_hz = a.rate_hz > 0 ? a.rate_hz : chain.usual_rate_hz, .inputs = a.inputs, .json = a.json};
+  options.inputs.rate_hz = options.rate_hz;
   options.frames = a.frames > 0 ? static_cast<std::uint32_t>(a.frames) : (a.quick ? kQuickFrames : kUsualFrames);
   options.runs = a.runs > 0 ? static_cast<std::uint32_t>(a.runs) : (a.quick ? kQuickRuns : kUsualRuns);
   options.warmup = std::min(std::max(options.frames / 10, 5U), options.frames / 2);

@@ -35,14 +35,7 @@ class PipelineBench {
 
   int run() {
     if (!has_stages(*options().chain)) return say_nothing_is_measured();
-    report_.inputs = stages_module(*options().chain)
-                         .look({.camera = options().camera,
-                                .detector = options().detector,
-                                .threads = options().threads,
-                                .lidar = options().lidar,
-                                .from = options().from,
-                                .topic = options().topic,
-                                .rate_hz = options().rate_hz});
+    report_.inputs = stages_module(*options().chain).look(options().inputs);
     for (const Mix& mix : options().mixes) report_.rows.push_back({.mix = mix, .runs = {}});
     start_companions();
     progress_.line(fmt::format("{} ways to make the links × {} rounds: about {}; {}", options().mixes.size(),
@@ -152,13 +145,7 @@ int run_pipeline_bench(const PipelineArguments& arguments, const std::vector<int
   if (arguments.role_fd >= 0) {
     const Chain* const chain = find_chain(arguments.chain);
     return play_stage(arguments.role_fd, static_cast<std::uint32_t>(std::max(arguments.role_index, 0)),
-                      chain != nullptr ? *chain : camera_chain(),
-                      {.camera = arguments.camera,
-                       .detector = arguments.detector,
-                       .threads = arguments.threads,
-                       .lidar = arguments.lidar,
-                       .from = arguments.from,
-                       .topic = arguments.topic});
+                      chain != nullptr ? *chain : camera_chain(), arguments.inputs);
   }
   return exit_code_of("pipeline", [&] { return PipelineBench(parse_pipeline(arguments, cpus)).run(); });
 }
