@@ -105,7 +105,7 @@ demo/{demo,entry}: demo/sensors demo/detector demo/processes demo/report demo/so
 apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
 apps/{main}:
 bench/{exit_code,pin,temporary_folder}:
-bench/results:
+bench/results: bench
 bench/results/all: bench/results
 bench/transport bench/transport/peers/{peer}: bench bench/results
 bench: bench/transport

@@ -13,7 +13,6 @@
 
 #include "bench/results/statistics.hpp"
 #include "bench/results/words.hpp"
-#include "bench/transport/report.hpp"
 
 namespace cardan::bench::perception {
 namespace {
@@ -201,8 +200,7 @@ std::string name_of_inputs(const PipelineReport& report) {
 
 std::string to_table(const PipelineReport& report) {
   const Chain& chain = *report.options.chain;
-  std::string out = fmt::format("{} · {} CPUs · governor {} · {} · steal {:.1f} %\n", report.host.cpu, report.host.cpus,
-                                report.host.governor, report.host.kernel, report.steal_percent);
+  std::string out = head_of(report);
   if (!report.rows.empty()) out += fmt::format("{} · times in ms, p50 and p99\n", name_of_inputs(report));
   for (const PipelineRow& row : report.rows) {
     out += fmt::format("\n{}\n", name_of_mix(row.mix));
@@ -229,18 +227,11 @@ std::string to_table(const PipelineReport& report) {
                          three_digits(braking_distance(70, saved->ms)),
                          saved->ms > saved->within ? "" : "; within the noise");
   }
-  out += '\n';
-  for (const std::string& sentence : report.left_out) out += sentence + "\n";
-  for (const std::string& sentence : report.failures) out += "failed: " + sentence + "\n";
-  return out;
+  return out + "\n" + tail_of(report);
 }
 
 Json to_json(const PipelineReport& report) {
-  Json out;
-  out["host"] = bench::to_json(report.host, report.steal_percent);
-  out["interrupted"] = report.interrupted;
-  out["left_out"] = report.left_out;
-  out["failures"] = report.failures;
+  Json out = bench::to_json(static_cast<const Occasion&>(report));
   const Chain& chain = *report.options.chain;
   out["inputs"] = {{"chain", chain.name},
                    {"rate_hz", report.options.rate_hz},

@@ -10,7 +10,7 @@
 #include "bench/pipeline/run.hpp"
 #include "bench/pipeline/stages.hpp"
 #include "bench/results/measurement.hpp"
-#include "bench/transport/host.hpp"
+#include "bench/results/occasion.hpp"
 
 namespace cardan::bench::perception {
 
@@ -37,14 +37,10 @@ struct PipelineRow {
   [[nodiscard]] double ratio_percent(std::uint32_t role) const;
 };
 
-struct PipelineReport {
-  Host host{};
-  double steal_percent = 0;
-  bool interrupted = false;
+struct PipelineReport : Occasion {
   LookedAt inputs{};
   PipelineOptions options{};
   std::vector<PipelineRow> rows{};
-  std::vector<std::string> left_out{}, failures{};
 };
 
 /// Pictures, results and torn messages that links made by `cardan` lost.

@@ -7,8 +7,8 @@
 #include <exception>
 #include <utility>
 
+#include "bench/results/host.hpp"
 #include "bench/results/statistics.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/run.hpp"
 
 namespace cardan::bench::perception {
