@@ -22,10 +22,10 @@
 #ifdef CARDAN_HAS_RECORD_BENCH
 #include "bench/record/record.hpp"
 #endif
-#include "bench/exit_code.hpp"
 #include "bench/own_shared_memory.hpp"
 #include "bench/pipeline/pipeline.hpp"
 #include "bench/results/commands.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/results/host.hpp"
 #include "bench/runtime/runtime.hpp"
 #include "bench/transport/options.hpp"

@@ -104,8 +104,8 @@ demo/sockets: demo demo/processes
 demo/{demo,entry}: demo/sensors demo/detector demo/processes demo/report demo/sockets
 apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
 apps/{main}:
-bench/{exit_code,pin,temporary_folder}:
-bench/results: bench
+bench/{pin,temporary_folder}:
+bench/results:
 bench/results/all: bench/results
 bench/transport bench/transport/peers/{peer}: bench bench/results
 bench: bench/transport

@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bench/exit_code.hpp"
 #include "bench/pipeline/options.hpp"
 #include "bench/pipeline/report.hpp"
 #include "bench/pipeline/run.hpp"
 #include "bench/pipeline/stages.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/results/words.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/progress.hpp"

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/exit_code.hpp"
 #include "bench/record/parts.hpp"
 #include "bench/record/record_bench.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/results/occasion.hpp"
 #include "cardan/error.hpp"
 

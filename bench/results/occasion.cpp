@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "bench/exit_code.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/results/words.hpp"
 
 namespace cardan::bench {
@@ -59,6 +59,7 @@ int finish(const Occasion& o, std::string_view table, const std::string& path, c
 }
 
 void catch_stop() {
+  stop_asked = 0;
   struct sigaction action{};
   action.sa_handler = [](int) { stop_asked = 1; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bench/exit_code.hpp"
 #include "bench/results/arguments.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/results/host.hpp"
 #include "bench/results/measurement.hpp"
 #include "bench/results/occasion.hpp"
