@@ -232,21 +232,8 @@ void check_numbers(const TransportArguments& a) {
 std::string_view name_of(const ShortName& name) noexcept { return name.name.data(); }
 
 std::string_view name_of(Wait wait) noexcept {
-  switch (wait) {
-    case Wait::Block:
-      return "block";
-    case Wait::Spin:
-      return "spin";
-    case Wait::Poll:
-      return "poll";
-    case Wait::Prewake:
-      return "prewake";
-    case Wait::Soon:
-      return "soon";
-    case Wait::Anticipate:
-      return "anticipate";
-  }
-  return "?";
+  constexpr std::array<std::string_view, 6> kNames{"block", "spin", "poll", "prewake", "soon", "anticipate"};
+  return kNames.at(static_cast<std::size_t>(wait));
 }
 
 std::string name_of(Scenario scenario) {
