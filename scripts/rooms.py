@@ -104,7 +104,7 @@ demo/sockets: demo demo/processes
 demo/{demo,entry}: demo/sensors demo/detector demo/processes demo/report demo/sockets
 apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
 apps/{main}:
-bench/{exit_code,pin,temporary_folder}:
+bench/{pin,temporary_folder}:
 bench/results:
 bench/results/all: bench/results
 bench/transport bench/transport/peers/{peer}: bench bench/results
@@ -115,9 +115,9 @@ bench/results/{commands}: bench/results/all bench/transport bench/transport/peer
 bench/bridge: bench bench/results bench/transport
 bench/bridge/v2x: bench bench/results bench/transport bench/bridge
 bench/bridge/fastdds: bench bench/bridge/v2x
-bench/pipeline bench/pipeline/lidar/{chain,figures}: bench bench/results bench/transport bench/transport/peers
+bench/pipeline: bench bench/results bench/transport bench/transport/peers
 bench/pipeline/lidar: demo/sensors bench/pipeline
-bench/pipeline/vision: demo demo/sensors demo/detector bench/transport bench/transport/peers bench/pipeline
+bench/pipeline/vision: demo demo/sensors demo/detector bench/pipeline
 bench/record/peers/{fio} bench/record/peers/ros1/{bag_count} bench/record/peers/rosbag2/{message,message_cache}: bench bench/transport
 bench/record: bench bench/results bench/transport bench/transport/peers bench/record/peers bench/record/peers/ros1 bench/record/peers/rosbag2
 bench/record/peers:

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/results/arguments.hpp"
 #include "bench/transport/conditions.hpp"
 
 namespace cardan::bench {
@@ -97,10 +98,6 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
 
 std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M", "640*480*3"
 Scenario parse_scenario(std::string_view word);  ///< "1p10s", "4x1p1s"
-std::vector<std::string> split(std::string_view text, char separator = ',');
-
-/// Empty: `text` is not a number, or is outside of this range.
-std::optional<double> number_in(std::string_view text, double least, double most);
 
 /// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).
 double usual_rate_hz(std::size_t bytes) noexcept;

@@ -103,4 +103,32 @@ constexpr LinkEnds links_with() {
   return {open_writer<Writer>, open_pulled<Reader>};
 }
 
+/// The same for a peer that delivers frames on a thread of its own: its Reader<Receiver>, made of the area, calls
+/// deliver() of the receiver for each.
+template <template <class> class Reader>
+class DeliveredLink final : public LinkReader {
+ public:
+  DeliveredLink(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
+  void read() override { delivery_.wait(); }
+
+ private:
+  LinkDelivery delivery_;
+  Reader<LinkDelivery> in_;
+};
+template <template <class> class Reader>
+std::unique_ptr<LinkReader> open_delivered(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+  return std::make_unique<DeliveredLink<Reader>>(area, sink);
+}
+template <FrameWriter Writer, template <class> class Reader>
+void play_delivered(const Area& area, std::uint32_t index) {
+  if (index < area.publishers()) {
+    Writer out(area, index);
+    publish_frames(area, index, out);
+  } else {
+    DeliveredFrames frames(area, index - area.publishers());
+    const Reader<DeliveredFrames> in(area, frames);
+    frames.read();
+  }
+}
+
 }  // namespace cardan::bench

@@ -93,11 +93,7 @@ void play(const Area& area, std::uint32_t index) {
   area.header().readers_done.fetch_add(1, std::memory_order_release);
 }
 
-const RegisteredPeer kLcm({.peer = Peer{"lcm"},
-                           .place = 55,
-                           .on_request = true,
-                           .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                           .play = play});
+const RegisteredPeer kLcm({.peer = Peer{"lcm"}, .place = 55, .on_request = true, .waits = block_only, .play = play});
 
 }  // namespace
 }  // namespace cardan::bench
