@@ -13,6 +13,7 @@ namespace cardan {
 
 /// An event on the other side of a topic.
 struct Event {
+  /// What happened.
   enum class Kind : std::uint8_t {
     Joined,          ///< a publisher of the topic was attached
     Left,            ///< a publisher ended in order; all its samples have been delivered
@@ -34,12 +35,12 @@ const char* to_string(Event::Kind kind) noexcept;
 
 /// Why take() or wait() returned an empty sample.
 enum class Reason : std::uint8_t {
-  None,     ///< it was not empty, or there is nothing new (take)
-  Stopped,  ///< a stop was requested (stop_on_signals, request_stop)
-  TimedOut,
-  Event,   ///< only with `events_end_wait`: call event()
-  Limit,   ///< as many samples are held as `holds` announced: drop one, or announce more
-  Forked,  ///< this is a child of fork(): make new endpoints after exec
+  None,      ///< it was not empty, or there is nothing new (take)
+  Stopped,   ///< a stop was requested (stop_on_signals, request_stop)
+  TimedOut,  ///< the time limit of wait() is over
+  Event,     ///< only with `events_end_wait`: call event()
+  Limit,     ///< as many samples are held as `holds` announced: drop one, or announce more
+  Forked,    ///< this is a child of fork(): make new endpoints after exec
 };
 
 /// Options of one publisher. The topic has those that both sides agree on.
@@ -47,6 +48,7 @@ struct PublisherOptions {
   /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set. Domains never see
   /// each other.
   std::string domain{};
+  /// Where and how the pages of the publisher's memory are placed.
   Placement placement{};
   /// For a bridge: the networks that its messages came through, separated by spaces ("dds:0 zenoh"). `not_via` of a
   /// subscriber refers to them. Empty: the messages were made on this computer.
@@ -55,6 +57,7 @@ struct PublisherOptions {
 
 /// Options of one subscriber. The topic has those that both sides agree on.
 struct SubscriberOptions {
+  /// As PublisherOptions::domain.
   std::string domain{};
   /// Samples held at once, at most 200. Each costs the publisher a slot. A take() beyond this number returns empty
   /// (Reason::Limit).

@@ -38,6 +38,7 @@ class Loan {
   explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
   T* operator->() const noexcept { return get(); }
   T& operator*() const noexcept { return *get(); }
+  /// Null if the loan is empty.
   T* get() const noexcept { return static_cast<T*>(slot_.message()); }
 
   /// Call it near the end of a long fill. It wakes the subscribers that pre-wake, so that they are awake at the
