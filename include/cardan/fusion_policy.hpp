@@ -21,17 +21,19 @@ template <class T>
 class PerInput {
  public:
   constexpr PerInput() = default;
+  /// Options of the first inputs. Those beyond kMaxFusionInputs are counted by named() and not kept.
   constexpr PerInput(std::initializer_list<T> items) : named_(items.size()) {
     std::size_t i = 0;
     for (const T& item : items)
       if (i < kMaxFusionInputs) items_[i++] = item;
   }
+  /// Options of an input, below kMaxFusionInputs; the input then counts as one with its own options.
   constexpr T& operator[](std::size_t input) {
     named_ = input < named_ ? named_ : input + 1;
     return items_[input];
   }
   constexpr const T& operator[](std::size_t input) const { return items_[input]; }
-  /// One more than the last input with options of its own; a Fusion with fewer inputs refuses it.
+  /// One more than the last input with its own options; a Fusion with fewer inputs refuses it.
   [[nodiscard]] constexpr std::size_t named() const { return named_; }
 
  private:
@@ -57,6 +59,7 @@ enum class FusionTime : std::uint8_t {
 /// specialize it with `static std::int64_t of(const T& message) noexcept`.
 template <class T>
 struct fusion_stamp {};
+/// Of messages with a `header.stamp`.
 template <class T>
   requires requires(const T& message) {
     { message.header.stamp } -> std::convertible_to<std::int64_t>;
@@ -81,6 +84,7 @@ class FusionPolicy {
   [[nodiscard]] const char* name() const noexcept;
   /// Which time of a sample it goes by.
   [[nodiscard]] FusionTime time() const noexcept;
+  /// For Fusion.
   [[nodiscard]] const detail::FusionRule& rule() const noexcept { return *rule_; }
 
  private:
@@ -89,7 +93,7 @@ class FusionPolicy {
 
 /// The fate of one input's samples, and the losses of the others because of it.
 struct FusionInputStatistics {
-  std::uint64_t offered = 0;
+  std::uint64_t offered = 0;  ///< samples given to offer(), without empty ones
   // Each offered sample is in exactly one of these.
   std::uint64_t used = 0;        ///< in a set that next() returned (of several, with primary: counted once)
   std::uint64_t unfired = 0;     ///< primary: did not fire, because an input had nothing or was too old
@@ -119,8 +123,8 @@ struct FusionInputStatistics {
 /// A fusion's work so far; the sum of `never_arrived` and `too_old` of a primary policy's inputs is `unfired` of
 /// the one that fires.
 struct FusionStatistics {
-  std::uint64_t fired = 0;  ///< sets that next() returned
-  std::array<FusionInputStatistics, kMaxFusionInputs> inputs{};
+  std::uint64_t fired = 0;                                       ///< sets that next() returned
+  std::array<FusionInputStatistics, kMaxFusionInputs> inputs{};  ///< those of the fusion first, the rest zero
 };
 
 /// Options of one input of primary().
