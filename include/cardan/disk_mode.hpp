@@ -22,10 +22,10 @@ enum class DiskMode : std::uint8_t {
 
 /// The abilities of a folder's file system and this kernel, tried out with a small file in it.
 struct DiskProbe {
-  DiskMode mode = DiskMode::Plain;
-  bool io_uring = false;
-  std::uint32_t alignment = 4096;  ///< of addresses, offsets and lengths in Direct mode
-  std::string why{};               ///< in words: what was chosen, and why nothing better
+  DiskMode mode = DiskMode::Plain;  ///< the one that is used
+  bool io_uring = false;            ///< false: threads write
+  std::uint32_t alignment = 4096;   ///< of addresses, offsets and lengths in Direct mode
+  std::string why{};                ///< in words: what was chosen, and why nothing better
 };
 
 /// The best mode, or `wanted` if that works. Throws Error: System (the folder cannot be written), Unavailable

@@ -21,7 +21,7 @@ namespace cardan::record {
 
 /// Settings for the topics that match a pattern (`*` and `?`). The first matching rule applies.
 struct TopicRule {
-  std::string pattern{};
+  std::string pattern{};    ///< of the topics' names
   std::uint32_t every = 1;  ///< 1: every sample; n: every n-th, and the others do not count as losses
   double max_rate_hz = 0;   ///< the most samples a second; 0: all
   std::optional<mcap::Compression> compression{};  ///< of its chunks; samples of a compressed topic are always copied
@@ -52,15 +52,15 @@ struct RecorderOptions {
   /// Publishes RecorderStatistics on /cardan/record/statistics once a second.
   bool statistics = true;
 
-  // The recorded topics: those that match one of `topics` or `expressions` or have one of `types`, and that match none
-  // of the exclusions. All three empty: all topics. Later topics are recorded from their first sample that is still
-  // available. A topic whose type changes gets one more channel.
-  std::vector<std::string> topics{};       ///< names, or patterns with `*` and `?`
+  /// The recorded topics: those that match one of `topics` or `expressions` or have one of `types`, and that match none
+  /// of the exclusions. All three empty: all topics. Later topics are recorded from their first sample that is still
+  /// available. A topic whose type changes gets one more channel. `topics`: names, or patterns with `*` and `?`.
+  std::vector<std::string> topics{};
   std::vector<std::string> types{};        ///< names of types, or patterns
   std::vector<std::string> expressions{};  ///< regular expressions (POSIX extended) that match a part of the name
   std::vector<std::string> exclude{};      ///< names, or patterns
   std::vector<std::string> exclude_expressions{};  ///< as `expressions`
-  std::vector<TopicRule> rules{};
+  std::vector<TopicRule> rules{};                  ///< settings of single topics; the others are recorded completely
   /// Where a topic offers reliable delivery, its publisher waits for the recorder, up to the topic's time limit, before
   /// it overwrites a sample that the recorder has not taken. The recording then has no gaps. For publishers that may be
   /// slowed down.
@@ -103,7 +103,7 @@ struct RecorderOptions {
   std::uint64_t split_bytes = 0;                     ///< a new file after this many bytes; 0: never
   std::chrono::nanoseconds split_time{0};            ///< a new file after this time; 0: never
   std::uint64_t min_space = std::uint64_t{1} << 30;  ///< bytes that stay free on the disk
-  OnFull on_full = OnFull::Stop;
+  OnFull on_full = OnFull::Stop;                     ///< if fewer are left: end, or lose the oldest file
 
   /// Flight recorder: keeps only the samples of this time, in files of a quarter of that time each, until trigger().
   /// From then on everything is kept, those files included. Without a trigger() nothing is left at the end. 0:
@@ -134,13 +134,14 @@ class Recorder {
   /// Writes the samples that were taken, finishes the file and gives it its final name. A second call does nothing.
   void stop();
 
-  void pause(bool paused);  ///< during a pause nothing is recorded, and nothing counts as lost
-  [[nodiscard]] bool paused() const noexcept;
-  void split();    ///< later samples go into the next file
-  void trigger();  ///< with `keep_last`: from now on everything is kept
+  void pause(bool paused);                     ///< during a pause nothing is recorded, and nothing counts as lost
+  [[nodiscard]] bool paused() const noexcept;  ///< as pause() or RecorderOptions::start_paused set it
+  void split();                                ///< later samples go into the next file
+  void trigger();                              ///< with `keep_last`: from now on everything is kept
 
   /// True if the recording ended by itself: the disk is full, or failed. report().failure has the reason.
   [[nodiscard]] bool ended() const noexcept;
+  /// The work so far, as the recorder's thread last reported it.
   [[nodiscard]] RecorderReport report() const;
 
  private:

@@ -42,14 +42,15 @@ inline constexpr std::size_t kWriteReasons = 10;
 
 /// A scheduler's work so far.
 struct ScheduleReport {
-  SchedulePolicy policy = SchedulePolicy::Cycle;
+  SchedulePolicy policy = SchedulePolicy::Cycle;  ///< as the options set it
 
   /// The part of one reason.
   struct Share {
-    std::uint64_t decisions = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t decisions = 0;  ///< made for it
+    std::uint64_t bytes = 0;      ///< that were written for it
   };
   std::array<Share, kWriteReasons> reasons{};  ///< by WriteReason
+  /// The part of this reason.
   [[nodiscard]] const Share& of(WriteReason reason) const noexcept { return reasons[static_cast<std::size_t>(reason)]; }
   std::uint64_t bytes = 0;             ///< issued
   double in_idle_windows = 0;          ///< share of these, 0 to 1
@@ -61,23 +62,23 @@ struct ScheduleReport {
 
   /// A program or component that marks its cycles.
   struct Application {
-    std::string name{};
-    double weight = 1;
-    bool alive = false;  ///< its hints came until now
-    bool busy = false;
-    bool regular = false;  ///< its starts can be predicted
-    std::uint64_t cycles = 0;
-    std::uint64_t hints = 0;     ///< that were read, of two for each cycle
-    std::int64_t period_ns = 0;  ///< 0: not known
-    std::int64_t period_deviation_ns = 0;
-    std::int64_t busy_ns = 0;  ///< of a cycle
-    std::int64_t busy_deviation_ns = 0;
-    std::int64_t begin_error_ns = 0;  ///< mean distance between a start and its prediction
+    std::string name{};                    ///< of its Cycle, or of the component
+    double weight = 1;                     ///< CycleOptions::weight
+    bool alive = false;                    ///< its hints came until now
+    bool busy = false;                     ///< it computes now
+    bool regular = false;                  ///< its starts can be predicted
+    std::uint64_t cycles = 0;              ///< that it has started
+    std::uint64_t hints = 0;               ///< that were read, of two for each cycle
+    std::int64_t period_ns = 0;            ///< from start to start, the mean of late or as stated; 0: not known
+    std::int64_t period_deviation_ns = 0;  ///< mean distance from that
+    std::int64_t busy_ns = 0;              ///< duration of a cycle, mean
+    std::int64_t busy_deviation_ns = 0;    ///< mean distance from that
+    std::int64_t begin_error_ns = 0;       ///< mean distance between a start and its prediction
   };
-  std::vector<Application> applications{};
-  std::uint64_t hints = 0;
-  std::uint64_t absurd_hints = 0;   ///< that no honest application gives; not used
-  std::uint64_t ignored_hints = 0;  ///< of more applications than there is room for
+  std::vector<Application> applications{};  ///< those whose hints are read
+  std::uint64_t hints = 0;                  ///< that were read, of all applications
+  std::uint64_t absurd_hints = 0;           ///< that no honest application gives; not used
+  std::uint64_t ignored_hints = 0;          ///< of more applications than there is room for
 };
 
 /// A table for people. Any thread; does not block.
@@ -85,6 +86,7 @@ struct ScheduleReport {
 
 /// When a recorder writes to the disk.
 struct SchedulerOptions {
+  /// Asap holds the least memory, Paced loads the disk evenly, and Cycle keeps out of the applications' way.
   SchedulePolicy policy = SchedulePolicy::Cycle;
   /// The longest that anything waits in memory. More finds more idle windows, holds more memory, and loses more when
   /// the computer loses power.

@@ -17,7 +17,7 @@ namespace cardan::mcap {
 
 /// How chunks are compressed.
 enum class Compression : std::uint8_t {
-  None,
+  None,  ///< costs no CPU time; the largest files
   Lz4,   ///< fast, and readable everywhere
   Zstd,  ///< smaller, slower
 };
@@ -32,14 +32,14 @@ inline constexpr std::array<std::string_view, 3> kCompressionNames{"none", "lz4"
 /// As compression_named(). Throws Error (InvalidArgument).
 [[nodiscard]] Compression require_compression(std::string_view name);
 
-/// The levels that its library knows, the lowest and the highest.
+/// The levels that a compression's library knows.
 struct Levels {
-  int lowest = 0, highest = 0;
+  int lowest = 0, highest = 0;  ///< both are allowed; a higher level gives smaller files and takes longer
 };
 /// The levels of a compression. Any thread; does not block.
 [[nodiscard]] Levels levels_of(Compression compression) noexcept;
 
-/// Keeps its tables from chunk to chunk. Not to be shared by threads; does not block.
+/// Compresses chunks. Keeps its tables from chunk to chunk. Not to be shared by threads; does not block.
 class Compressor {
  public:
   /// level: as the library's; 0 is its default, a lower one is faster.
@@ -48,6 +48,7 @@ class Compressor {
   Compressor(Compressor&&) noexcept;
   Compressor& operator=(Compressor&&) noexcept;
 
+  /// As given to the constructor.
   [[nodiscard]] Compression kind() const noexcept { return kind_; }
 
   /// Appends the compressed bytes. Throws Error (System): the library refuses, for want of memory.
@@ -78,6 +79,7 @@ class Compressor {
 /// how much it holds. Not to be shared by threads; does not block.
 class PackedMessages {
  public:
+  /// Of a file of this many bytes: in all, at most most_unpacked_of() bytes come out of it.
   explicit PackedMessages(std::uint64_t file_bytes) : left_(most_unpacked_of(file_bytes)) {}
 
   /// Whether a message in CDR is such a frame: no CDR begins with these bytes.

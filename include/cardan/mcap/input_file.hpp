@@ -40,10 +40,13 @@ class InputFile {
   /// a temporary file without a name, in $TMPDIR or else /var/tmp: at most most_unpacked_of() bytes. Throws as the
   /// constructor, and Error (InvalidArgument): it is damaged, or holds more; (System): there is no room for it.
   [[nodiscard]] static InputFile of_recording(const std::string& path);
-  static constexpr const char* kPackedEnding = ".zstd";
+  static constexpr const char* kPackedEnding = ".zstd";  ///< of the name of such a file
 
+  /// As given; of an unpacked file, the packed one's.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Bytes now. Throws Error (System).
   [[nodiscard]] std::uint64_t size() const;
+  /// The open file, valid as long as this object.
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   /// Reads up to into.size() bytes from `offset`; less only at the end of the file. Throws Error (System): the disk

@@ -26,6 +26,7 @@ struct RecordView : RawRecord {  ///< its content: until the next record is aske
 
 /// How far a file goes, and why not further.
 struct Finish {
+  /// Where the file ends.
   enum class How : std::uint8_t {
     Complete,  ///< to the magic at its end
     Cut,       ///< ends in the middle, or in the zeros of what was reserved and not written: a crash
@@ -40,7 +41,7 @@ struct Finish {
 /// Options of a RecordReader.
 struct RecordReaderOptions {
   bool open_chunks = true;  ///< give the records in a chunk instead of the chunk itself
-  bool check_crcs = true;
+  bool check_crcs = true;   ///< of chunks, if `open_chunks`; costs a pass over their bytes
   std::uint64_t most_record_bytes = std::uint64_t{4} << 30;  ///< a record that claims more is damage
   std::uint64_t most_unpacked_bytes = unpacked_limit();      ///< of a compressed chunk; one that holds more is refused
 };
@@ -52,10 +53,12 @@ class RecordReader {
   /// Fills (part of) what it is given and returns how much; 0: the end.
   using Read = std::function<std::size_t(std::span<std::byte>)>;
 
+  /// Reads nothing yet.
   explicit RecordReader(Read read, RecordReaderOptions options = {});
 
-  /// Empty: finish() says why.
+  /// The next record. Empty: finish() says why.
   [[nodiscard]] std::optional<RecordView> next();
+  /// How far the file goes, once next() has returned empty.
   [[nodiscard]] const Finish& finish() const noexcept { return finish_; }
 
  private:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contents of a file, found by walking through it: for files without a summary, because their writer crashed or
-// wanted none.
 #pragma once
+
+/// \file
+/// The contents of a file, found by walking through it: for files without a summary, because their writer crashed or
+/// wanted none.
 
 #include <optional>
 #include <string>
@@ -16,32 +18,32 @@ namespace cardan::mcap {
 /// A message outside of chunks.
 struct LooseMessage {
   std::uint16_t channel_id = 0;
-  std::uint64_t log_time = 0;
-  std::uint64_t offset = 0;  ///< of its content
-  std::uint64_t length = 0;  ///< of its content
+  std::uint64_t log_time = 0;  ///< nanoseconds, as in the message
+  std::uint64_t offset = 0;    ///< of its content
+  std::uint64_t length = 0;    ///< of its content
 };
 
 /// Bytes that make no sense, or that cannot be relied on.
 struct Gap {
-  std::uint64_t begin = 0, end = 0;
-  std::string cause{};
-  std::uint64_t messages = 0;  ///< that an index after it names; 0: unknown
+  std::uint64_t begin = 0, end = 0;  ///< offsets in the file; `end` is the first byte after them
+  std::string cause{};               ///< in words
+  std::uint64_t messages = 0;        ///< that an index after it names; 0: unknown
 };
 
 /// A fault of a file, and where. The rest of the file is still read.
 struct Problem {
   std::uint64_t offset = 0;  ///< in the file
-  std::string cause{};
+  std::string cause{};       ///< in words
 };
 
 /// The result of a walk through a file without its summary.
 struct Scan {
-  Header header;
-  Summary summary;
-  std::vector<LooseMessage> loose;
-  std::vector<Gap> gaps;        ///< that the walk got over
-  std::vector<Problem> losses;  ///< other missing things: channels, schemas, messages that the statistics name
-  Finish finish;
+  Header header;                    ///< empty if it could not be read
+  Summary summary;                  ///< of all that was found
+  std::vector<LooseMessage> loose;  ///< messages outside of chunks, in the order of the file
+  std::vector<Gap> gaps;            ///< that the walk got over
+  std::vector<Problem> losses;      ///< other missing things: channels, schemas, messages that the statistics name
+  Finish finish;                    ///< how far the walk came
 };
 
 /// How a file is scanned.
@@ -64,7 +66,7 @@ inline constexpr const char* kMarkMount = "mount";            ///< the same
 inline constexpr const char* kMarkSuperblock = "superblock";  ///< the same
 inline constexpr const char* kMarkBytes = "bytes";            ///< of the file that would survive a power loss
 
-/// Throws Error (InvalidArgument): it does not start as MCAP files do.
+/// Throws Error (InvalidArgument) if the file does not start as MCAP files do, (System) if the disk fails.
 void check_magic(const InputFile& file);
 
 /// Walks through a file from its start to the first bytes that make no sense (the rest: ScanOptions).
