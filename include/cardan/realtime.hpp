@@ -11,6 +11,7 @@ namespace cardan {
 
 /// The requests of `realtime()` to the kernel. Everything is off by default.
 struct RealtimeOptions {
+  /// A scheduling policy of the kernel, for `priority` above 0 or a `runtime`.
   enum class Policy : std::uint8_t {
     Fifo,        ///< SCHED_FIFO: runs until it sleeps; a loop that never sleeps blocks its CPU for all other threads
     RoundRobin,  ///< SCHED_RR: shares the CPU with threads of the same priority, in slices
@@ -19,6 +20,7 @@ struct RealtimeOptions {
   /// 1 (above all ordinary threads) to 99 (above the kernel's own interrupt threads, which is rarely wise). 0:
   /// scheduling stays as it is.
   int priority = 0;
+  /// Fifo has the lowest latency, RoundRobin shares a CPU among equals, Deadline bounds what the thread may use.
   Policy policy = Policy::Fifo;
   /// For Policy::Deadline, which takes no priority. The deadline is the end of the period. The kernel admits no more
   /// than it can guarantee. At least 1,024 ns.
