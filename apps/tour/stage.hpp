@@ -16,9 +16,9 @@ namespace cardan::apps {
 /// Thrown by what waits when a stop was requested (Ctrl-C): the tour ends.
 struct TourInterrupted {};
 
-/// Where the tour plays: a folder of its own with a run directory, so that nothing of a running system is seen or
-/// disturbed, and the processes that it starts. Both end with it, whatever happens. The processes also end when the
-/// tour is killed. One thread.
+/// The place of the tour: its own folder with a run directory, so that no running system is seen or disturbed, and the
+/// processes that it starts. Both end with it, whatever happens. The processes also end when the tour is killed. One
+/// thread.
 class Stage {
  public:
   /// Sets CARDAN_RUN_DIR for this process and those that it starts. Throws Error (Unavailable).

@@ -71,7 +71,7 @@ struct Ends {
 };
 [[nodiscard]] const Ends& ends_of(Link link);
 
-/// Each link's peer and way of waiting, by its place; a chain uses as many as it has links.
+/// Each link's peer and way of waiting, by its place; a chain uses the first ones, one for each link.
 using LinkContenders = std::array<Contender, kMostLinks>;
 
 /// The memory of a run of the pipeline, made by the harness: the stages' area, whose roles are the stages, and the

@@ -71,5 +71,5 @@ def links_of(measurements):
         peer.commands += [m.command] if m.command else []
     for peer in peers.values():
         peer.points.sort(key=lambda point: point.links)
-    # One number of links, measured once or in several parts, says nothing of how many are sustained.
+    # One number of links, measured once or in several parts, does not show how many are sustained.
     return [peer for peer in peers.values() if peer.points[0].links != peer.points[-1].links]

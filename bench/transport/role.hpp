@@ -16,7 +16,7 @@
 
 namespace cardan::bench {
 
-/// The publishing side of a peer. Templates, not virtual calls: nothing of the harness lies between the stamps.
+/// The publishing side of a peer. Templates, not virtual calls: no code of the harness runs between the stamps.
 template <class W>
 concept FrameWriter = requires(W& w, std::uint64_t n) {
   { w.loan(n) } -> std::same_as<std::span<std::uint64_t>>;  ///< memory for frame n; empty: none to be had

@@ -211,13 +211,13 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
-/// A process: components, a bridge, a recorder, or a program that knows nothing of Cardan.
+/// A process: components, a bridge, a recorder, or a program that does not use Cardan.
 struct Process {
   std::string name{};                   ///< unique in the configuration
   std::vector<Component> components{};  ///< of `cardan host`; empty for the other kinds
   std::optional<Bridge> bridge{};       ///< if it is a bridge
   std::optional<Record> record{};       ///< if it is a recorder
-  /// A program that knows nothing of Cardan, and its arguments; empty for other processes. The program is a path as
+  /// A program that does not use Cardan, and its arguments; empty for other processes. The program is a path as
   /// this process finds it, or a name without '/', which is searched in PATH.
   std::vector<std::string> command{};
   std::vector<Group> groups{};                       ///< those that the file names

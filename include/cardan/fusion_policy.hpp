@@ -107,7 +107,7 @@ struct FusionInputStatistics {
   std::uint64_t unstamped = 0;  ///< had no stamp of the kind that the policy goes by: their publish times counted
   std::int64_t newest = 0;      ///< time of the last one that was offered, by that stamp
   // Losses of others because of this input.
-  std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because nothing of this input was there;
+  std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because this input had no sample;
                                     ///< else samples of others that were pushed out before a sample of it arrived
   std::uint64_t too_old = 0;        ///< primary: samples that did not fire because this input's was too old
   std::uint64_t absent = 0;         ///< primary: sets that fired without this input, which is not required
@@ -218,7 +218,7 @@ struct ApproximateOptions {
 
 /// See exact().
 struct ExactOptions {
-  /// Samples of each input that may wait, 1 to 1024: as many as the slowest processing lags behind.
+  /// Samples of each input that may wait, 1 to 1024: the number by which the slowest processing lags behind.
   std::size_t queue = 10;
   /// The time that counts as a sample's stamp.
   FusionTime time = FusionTime::Source;

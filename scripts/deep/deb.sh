@@ -24,7 +24,7 @@ if command -v lintian >/dev/null; then
   lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$packages"/new/*.deb 2>&1 | grep -v 'running with root' ||
     ((PIPESTATUS[0] == 0)) || die "lintian finds errors (above)"
 fi
-say "== nothing of this computer is in the packages"
+say "== the packages contain no path of this computer"
 for package in "$packages"/new/*.deb; do
   if dpkg-deb --fsys-tarfile "$package" | grep -aqF "$PWD"; then die "$package names $PWD"; fi
 done

@@ -117,7 +117,8 @@ Area::Area(const std::string& name, std::size_t bytes) {
   const std::string label = "cardan:" + name.substr(0, 200);
   const Fd writable = make_bound([&] { return ::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING); });
   if (!writable) throw failed("cannot create shared memory for " + name, errno);
-  // Before anybody else has it: memfds begin with mode 0777, and who may open one for writing can fill its holes.
+  // Before anybody else has it: memfds begin with mode 0777, and a process that may open one for writing can fill its
+  // holes.
   if (::fchmod(writable.get(), 0400) != 0) throw failed("cannot keep the memory of " + name + " from others", errno);
   if (::ftruncate(writable.get(), static_cast<off_t>(bytes)) != 0)
     throw failed(fmt::format("cannot reserve {} bytes for {}", bytes, name), errno);

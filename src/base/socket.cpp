@@ -213,7 +213,7 @@ Received receive(int socket, Message& message) {
   }
   if (n == 0) return Received::Closed;
   if ((header.msg_flags & MSG_CTRUNC) != 0) {
-    // The kernel gives as many as fit: fewer than there is room for means that this process had no number left.
+    // The kernel gives all that fit: fewer than there is room for means that this process had no number left.
     const bool ours = message.fds.size() < kMaxFds;
     message.fds.clear();
     if (ours && (header.msg_flags & MSG_TRUNC) == 0) {

@@ -334,7 +334,7 @@ TEST(TypeLayout, NamesTheTypeAsPublishersDo) {
   EXPECT_EQ(cardan::message_type_of(*found, traits::schema()).schema, traits::schema());
 }
 
-/// A type as somebody who means harm describes it: the hash is right, but no compiler would make the type.
+/// A type as a hostile publisher describes it: the hash is right, but no compiler would make the type.
 std::shared_ptr<const TypeLayout> found_with(std::shared_ptr<TypeLayout> field, const std::string& schema) {
   TypeLayout type;
   type.kind = cardan::detail::Kind::Message;

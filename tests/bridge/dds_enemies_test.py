@@ -77,7 +77,7 @@ class Enemies(BridgeCase):
         def known():
             stranger.announce()
             return self.others(bridge) >= 2
-        self.until(known, "the stranger is met")
+        self.until(known, "the unknown peer is found")
         return stranger
 
     def test_a_type_of_an_unknown_kind_ends_nobody(self):

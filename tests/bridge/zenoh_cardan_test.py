@@ -140,7 +140,7 @@ class CardanToCardan(ZenohCase):
                 return None
         session = self.until(opened, "a session")
         self.addCleanup(session.close)
-        # The first says nothing of its type, the second has a definition, though of another type.
+        # The first does not announce its type, the second has a definition, though of another type.
         definition = "bool data"
         number = 0xcbf29ce484222325
         for byte in definition.encode():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan bridge zenoh` against strangers that reach its port, in each of its forms: while they announce, ask and leave, an
-honest session attaches and gets messages. Strangers are processes of their own, which a test can kill.
+"""`cardan bridge zenoh` against unknown peers that reach its port, in each of its forms: while they announce, ask and leave, an
+honest session attaches and gets messages. These peers are separate processes, which a test can kill.
 
 zenoh_strangers_test.py BIN_DIRECTORY
 """

@@ -34,8 +34,8 @@ inline void require(bool holds, const char* what) {
 /// A folder of this program in $TMPDIR, else /tmp; it goes at exit. Its path is short enough for a socket in it.
 const std::string& folder();
 
-/// `folder()` as run directory and a domain in it, made; gives its path. Switches the library's log off: what a
-/// stranger causes would fill it.
+/// `folder()` as run directory and a domain in it, made; gives its path. Switches the library's log off: the
+/// lines that a hostile peer causes would fill it.
 std::string run_domain(const char* domain);
 
 /// Takes an input apart from its beginning; after its end come zeros.

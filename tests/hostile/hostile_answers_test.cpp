@@ -189,7 +189,7 @@ TEST_F(HostileAnswers, ARefusalByAStrangerIsAnEvent) {
       cardan::Subscriber<Small> in{kOpen};
       EXPECT_TRUE(cardan::test::eventually([&] { return in.event().has_value(); })) << code;
     } catch (const cardan::Error& e) {
-      ADD_FAILURE() << code << ": a stranger's answer became our error: " << e.what();
+      ADD_FAILURE() << code << ": another user's answer became our error: " << e.what();
     }
     EXPECT_EQ(liar.end(), 0);
   }

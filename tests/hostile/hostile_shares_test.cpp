@@ -251,7 +251,7 @@ TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
     EXPECT_LE(one, 32U);
     open += one;
   }
-  EXPECT_LE(open, 64U) << "a quarter of the descriptor limit for all strangers";
+  EXPECT_LE(open, 64U) << "a quarter of the descriptor limit for all other users";
   const cardan::Subscriber<Small> in{kOpen};
   EXPECT_EQ(in.publishers(), 1U) << "our own user is shut out";
   EXPECT_EQ(publisher.end(), 0);
@@ -291,7 +291,7 @@ TEST_F(HostileShares, AUserWithoutAShareForASecondTopicKeepsTheFirst) {
   publisher.expect("ready");
   Child fifth("keeps_its_place", {}, as_stranger(4));
   fifth.expect("attached");
-  std::vector<Child> others;  // a quarter of the limit is for strangers, and a quarter of that for each
+  std::vector<Child> others;  // a quarter of the limit is for other users, and a quarter of that for each
   for (unsigned i = 0; i < 4; ++i) {
     others.emplace_back("connects_often", cardan::test::Args{}, as_stranger(i));
     others.back().expect("open");

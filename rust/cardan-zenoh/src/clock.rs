@@ -147,7 +147,7 @@ impl Asked {
     fn of(topics: &Topics, zid: String) -> Option<Asked> {
         let (callback, found) = answers::answers(ROOM, |sample| sample.payload().len() <= MOST_ANSWER);
         let at_ns = wall_now();
-        // Of all that answer: a stranger must not speak in place of the bridge.
+        // Of all that answer: another peer must not speak in place of the bridge.
         let get = topics.context.session.get(clock_key(&zid)).target(QueryTarget::All);
         let asked = get.consolidation(ConsolidationMode::None).timeout(ASK).callback(callback).wait();
         asked.ok().map(|()| Asked { zid, at_ns, found })

@@ -165,7 +165,7 @@ void ComponentAsker::answer(const Question& question) {
   const ParameterService service = kParameterServices.at(question.place).service;
   try {
     if (auto reply = parameter_answer(service, question.request, *table_)) result.message = std::move(*reply);
-  } catch (const std::exception&) {  // no memory: it costs the one who asked his answer
+  } catch (const std::exception&) {  // no memory: the asking client gets no answer
     result.lost = true;
   }
   add(std::move(result));

@@ -42,8 +42,8 @@ class ComponentAsker {
     Guid who{};             ///< the participant that asks: each has its turn
     std::vector<std::byte> request{};
   };
-  /// Returns the place of a question that is not answered, because too many wait already: this one, or that of
-  /// another one who has more.
+  /// Returns the place of a question that is not answered, because too many wait already: this one, or one
+  /// of a participant that has more.
   [[nodiscard]] std::optional<std::size_t> ask(Question question);
 
   struct Result {

@@ -92,7 +92,7 @@ class Group {
     return f();
   }
 
-  // Set-up, before start() or while nothing of the component runs.
+  // Set-up, before start() or while no callback of the component runs.
   void add(TimerCallback& timer);
   void remove(TimerCallback& timer);
   /// Room for one more callback; forget() takes it back and forgets it if it is ready.

@@ -86,7 +86,7 @@ TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
   int own = 0;
   while (own < 64 && made.attach(::geteuid()) != nullptr) ++own;
   EXPECT_EQ(own, 64) << "in addition to " << made.core->subscribers() - static_cast<std::size_t>(own)
-                     << " of strangers";
+                     << " of other users";
 }
 
 TEST(PublisherTable, ASubscriberInTheBackgroundIsWokenAfterAllOthers) {
@@ -155,7 +155,7 @@ TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {
   for (unsigned user = 0; user < 4; ++user)
     for (std::uint32_t holds = 100; holds > 0;)
       if (made.attach(stranger(user), holds) == nullptr) holds /= 2;
-  EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never a stranger's";
+  EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never another user's";
 }
 
 TEST(PublisherTable, ASubscriberThatComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
@@ -177,7 +177,7 @@ TEST(PublisherTable, ASubscriberThatComesAndGoesWhileAPublishWaitsUsesUpItsShare
     ++come_and_gone;
   }
   EXPECT_FALSE(done);
-  EXPECT_NE(made.attach(::geteuid()), nullptr) << "after " << come_and_gone << " of a stranger";
+  EXPECT_NE(made.attach(::geteuid()), nullptr) << "after " << come_and_gone << " of another user";
   made.core->detach(slow);
   publisher.join();
   EXPECT_TRUE(made.core->collect());
