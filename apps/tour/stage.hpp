@@ -38,7 +38,7 @@ class Stage {
   /// Asks the process to end, and kills it after five seconds. Blocks.
   static void end(std::unique_ptr<launcher::ChildProcess> process) noexcept;
 
-  /// Starts the camera as a process of its own. Throws Error (System).
+  /// Starts the camera as a separate process. Throws Error (System).
   void start_camera();
   [[nodiscard]] bool camera_runs() { return camera_ && !camera_->ended(); }
   [[nodiscard]] pid_t camera() const noexcept { return camera_ ? camera_->pid() : -1; }

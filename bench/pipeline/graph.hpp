@@ -54,7 +54,7 @@ constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>
 constexpr std::uint32_t place_of(Stage finder) { return role_of(finder) - 1; }
 [[nodiscard]] std::string_view name_of(Stage stage) noexcept;
 
-/// The connections of the stages of the camera's pipeline. Each link has an Area and a peer of its own.
+/// The connections of the stages of the camera's pipeline. Each link has its own Area and peer.
 enum class Link : std::uint32_t {
   Pictures,  ///< camera → lane, detector, tracker
   Results,   ///< lane, detector, tracker → fusion

@@ -198,7 +198,7 @@ void play_with(const Area& area, std::uint32_t index) {
   }
 }
 
-/// The same for a peer that delivers frames on a thread of its own. It calls deliver() for each, and the thread that
+/// The same for a peer that delivers frames on its own thread. It calls deliver() for each, and the thread that
 /// plays the role waits in read(). So no wake-up of a second thread comes between receipt and stamp.
 class DeliveredFrames {
  public:

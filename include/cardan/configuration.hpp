@@ -91,7 +91,7 @@ inline constexpr std::string_view kDefaultGroup = "main";
 /// Priorities of components and callbacks within their group: 0 (last) to this (first).
 inline constexpr int kMaxPriority = 31;
 
-/// A thread of its own for a component or a callback.
+/// A separate thread for a component or a callback.
 struct Thread {
   std::vector<int> cpus{};              ///< empty: all that the process may use
   Policy policy = Policy::Other;        ///< the others come before all ordinary threads, and need a right

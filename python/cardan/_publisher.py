@@ -63,7 +63,7 @@ class Loan(typing.Generic[M]):
 
 
 class Publisher(typing.Generic[M]):
-    """Publishes messages on a topic. One thread at a time; each thread needs a publisher of its own.
+    """Publishes messages on a topic. One thread at a time; each thread needs its own publisher.
 
         with front.publisher() as pub:
             with pub.loan() as frame:

@@ -39,7 +39,7 @@ if [[ ! -e $base/.ready ]]; then
     { tail -n 5 "$deep/debootstrap.log" >&2; die "debootstrap failed ($deep/debootstrap.log)"; }
   touch "$base/.ready"
 fi
-# In a mount and process namespace of its own: what it mounts and starts ends with it, and the fresh Debian stays fresh.
+# In its own mount and process namespaces: what it mounts and starts ends with it, and the fresh Debian stays fresh.
 layers=$(mktemp -d /tmp/cardan-fresh.XXXXXX)
 trap 'rmdir "$layers"' EXIT
 unshare --mount --pid --fork --kill-child --mount-proc --propagation private bash tests/packages/fresh.sh "$PWD/$base" "$PWD/$packages" "$PWD" "$layers"

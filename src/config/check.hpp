@@ -43,7 +43,7 @@ struct DeclaredParameter {
   bool fixed = false;  ///< only a start sets it
 };
 
-/// Other names for a component's `callbacks`: a timer, an input with a name of its own.
+/// Other names for a component's `callbacks`: a timer, an input with its own name.
 struct DeclaredCallback {
   std::string component{};
   std::string name{};

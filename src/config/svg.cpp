@@ -87,7 +87,7 @@ class Drawing {
 
   void stem(const Stem& stem) {
     const Graph::Topic& topic = g_.topics[stem.topic];
-    // Without readers in the file it ends in the open, with a head of its own.
+    // Without readers in the file it ends in the open, with its own head.
     add("<path class=\"line\" stroke=\"{}\"{} d=\"M{:.1f} {:.1f}H{:.1f}\"{}/>\n", colour(stem.topic), dots(stem.topic),
         stem.from.x, stem.from.y, stem.end,
         topic.readers.empty() ? fmt::format(" marker-end=\"url(#head{})\"", stem.topic % kColours.size()) : "");

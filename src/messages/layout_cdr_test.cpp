@@ -28,7 +28,7 @@ struct Corner {
 CARDAN_MESSAGE(layout_cdr_test::Two, "x_msgs/msg/Two", a, b);
 CARDAN_MESSAGE(Corner, "l_msgs/msg/Corner", x, y, seen);
 
-// Every kind of field, numbers after odd ones, and a type with a wire form of its own in the middle.
+// Every kind of field, numbers after odd ones, and a type with its own wire form in the middle.
 struct Mixed {
   std::uint8_t first = 0;
   double number = 0;

@@ -162,7 +162,7 @@ struct Writer : Component {
   Output<Reading> out;
 };
 
-/// The writer is in the same process, or in a runtime of its own, as another process would.
+/// The writer is in the same process, or in its own runtime, as another process would.
 class LateJoinerRestart : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {
  protected:
   LateJoinerRestart() {

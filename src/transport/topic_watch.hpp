@@ -64,7 +64,7 @@ struct TopicWatchOptions {
   bool by_access = false;  ///< publications of different access are not alike
 };
 
-/// Looks for topics of a domain on a thread of its own, because asking other processes may take its time.
+/// Looks for topics of a domain on its own thread, because asking other processes may take its time.
 /// Thread safety: any thread. No function blocks but look(), start() and the destructor.
 class TopicWatch {
  public:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `cardan bridge dds`: a network of their own, the bridge, and a peer of PyPI's cyclonedds.
+"""The common part of the tests of `cardan bridge dds`: a separate network, the bridge, and a peer of PyPI's cyclonedds.
 
 A program that imports it runs again in a network namespace, which it makes as root or, as an ordinary user, together with a
 user namespace. Where that is forbidden the test is skipped (code 77). Bridges run without privileges, as a user starts them. The

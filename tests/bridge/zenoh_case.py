@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `cardan bridge zenoh`: computers, each with a run directory of its own, and their processes."""
+"""The common part of the tests of `cardan bridge zenoh`: computers, each with its own run directory, and their processes."""
 import json
 import os
 import pathlib

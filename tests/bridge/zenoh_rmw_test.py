@@ -128,7 +128,7 @@ class Outwards(RmwCase):
         self.assertEqual(publishers["%camera"], ["vehicle", "%camera", IMAGE, Image.hash_rihs01(), publishers["%camera"][4]])
         self.assertEqual(publishers["%text"][3], HASH)
         self.assertFalse(any("cardan%" in name for name in publishers), "Cardan's own topics stay")
-        self.assertEqual(len({t[4] for t in own}), len(own), "each has a number of its own")
+        self.assertEqual(len({t[4] for t in own}), len(own), "each has its own number")
         self.end(bridge)
 
     def advanced(self, session, key, depth=10):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of the fuzzers. A target is one file, `<name>_fuzz.cpp`: a function of some bytes, and inputs to
-// begin with. Built by clang's libFuzzer it is a program of its own (fuzz_main.cpp); all of them together are one test
+// begin with. Built by clang's libFuzzer it is a separate program (fuzz_main.cpp); all of them together are one test
 // that feeds them what is known (replay_main.cpp), so that they do not rot.
 #pragma once
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of this folder: processes in a folder and on a DDS domain of their own, for each rmw that is installed.
+"""The common part of the tests of this folder: processes in a folder and on their own DDS domain, for each rmw that is installed.
 
 A program that imports it gets BIN_DIRECTORY ROS2_PEER SOURCES, and runs in a network namespace with a ROS 2 sourced.
 """

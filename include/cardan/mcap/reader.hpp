@@ -87,7 +87,7 @@ class Messages {
 
 /// Reads a file by its index. A file without an index, because its writer crashed or wanted none, is scanned first
 /// (`complete()` reports this).
-/// Thread safety: any thread may have Messages of its own.
+/// Thread safety: any thread may have its own Messages.
 class Reader {
  public:
   /// Throws Error (InvalidArgument) if the file does not exist or is not an MCAP file, (System) if it cannot be read.

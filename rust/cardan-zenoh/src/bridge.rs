@@ -329,7 +329,7 @@ fn let_in(topics: &Arc<Topics>, one: &Announced) {
             context.note_of_others(
                 &one.name,
                 format!(
-                    "{} as {} has a rule of its own, but it comes in as a {} already",
+                    "{} as {} has its own rule, but it comes in as a {} already",
                     one.name,
                     one.type_name,
                     known.type_name()

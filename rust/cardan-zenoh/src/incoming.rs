@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One topic on its way in. Zenoh's threads only put messages into its queue; a thread of its own publishes them.
+//! One topic on its way in. Zenoh's threads only put messages into its queue; a separate thread publishes them.
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};

@@ -19,7 +19,7 @@
 
 namespace cardan::bridge::dds {
 
-/// Asks the components of this computer what may take a second, on a thread of its own: their parameters, and their
+/// Asks the components of this computer what may take a second, on its own thread: their parameters, and their
 /// statistics for /diagnostics.
 /// Thread safety: one thread. No function blocks but the destructor, for at most some seconds.
 class ComponentAsker {

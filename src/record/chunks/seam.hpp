@@ -34,7 +34,7 @@ struct Seam {
   std::size_t last_record = 0;  ///< where in `bytes` the last record starts, which may be extended
 };
 
-/// A sample that is a chunk of its own.
+/// A sample that is a separate chunk.
 struct FrameChunk {
   MessageHead head{};
   mcap::View prefix{}, payload{}, suffix{};  ///< the data in three parts

@@ -99,7 +99,7 @@ TEST_F(RecorderHostile, StampsMaySayAnything) {
   expect_good(options().path);
 }
 
-/// Publishes without a pause on a thread of its own, until it is told or goes.
+/// Publishes without a pause on its own thread, until it is told or goes.
 template <class T>
 class Flood {
  public:

@@ -180,7 +180,7 @@ class Host {
   }
 
   /// The component that is being restarted has stopped. Its successor may fail before runtime_.restart() comes back:
-  /// that is a restart of its own.
+  /// that is a separate restart.
   void forget_what_was_due() {
     const std::lock_guard lock(mutex_);
     Restarts& r = restarts_[restarting_];

@@ -62,7 +62,7 @@ void Client::remove(SubscriberCore& subscriber) {
 }
 
 /// Returns false if it cannot be sent. Then the connection is lost, with two exceptions: the peer is gone (it hangs up
-/// by itself and may have given the reason), or the letter lacked a descriptor of its own.
+/// by itself and may have given the reason), or the letter lacked its own descriptor.
 bool Client::send(Connection& c, const handshake::Message& message, const std::vector<int>& fds) {
   const bool sent = c.outbox.send(c.fd(), handshake::encode(message), fds);
   if (!sent && errno != EPIPE && errno != ECONNRESET && errno != EMFILE) c.lost = true;

@@ -38,7 +38,7 @@ std::string process_of(const char* name, const char* end = "") {
   return {name + 2, kIdDigits};
 }
 
-/// Calls `see` with each name of the folder, in one pass. readdir() would need a descriptor of its own, and without one
+/// Calls `see` with each name of the folder, in one pass. readdir() would need its own descriptor, and without one
 /// the folder would look empty.
 template <typename See>
 void for_each_name(const RunFolder& folder, const See& see) {

@@ -28,7 +28,7 @@ namespace cardan::detail {
 
 inline constexpr std::uint32_t kMaxSubscribers = 256;
 
-// Bounds of what one other user can make a publish cost (docs/security.md). Its threads sleep on a bell of their own. A
+// Bounds of what one other user can make a publish cost (docs/security.md). Its threads sleep on their own bell. A
 // ring wakes at most kForeignWakes of them: twice the threads that it may announce, because some may have left without
 // being awake yet.
 inline constexpr std::uint32_t kForeignThreads = 32;

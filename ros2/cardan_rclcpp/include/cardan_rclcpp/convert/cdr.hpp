@@ -13,7 +13,7 @@
 #include "rclcpp/serialized_message.hpp"
 
 // Conversions by way of the wire form: for messages of your own and of packages that cardan_rclcpp does not depend on
-// (vision_msgs, can_msgs). One copy more than a conversion of its own, and no line of code for each field.
+// (vision_msgs, can_msgs). One copy more than a dedicated conversion, and no line of code for each field.
 
 namespace cardan::ros {
 
