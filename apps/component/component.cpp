@@ -345,7 +345,7 @@ int stats(const ComponentOptions& o) {
   return ComponentStats(o).run();
 }
 
-/// The one component of this name; else the reason was said.
+/// The one component of this name; else the reason was printed.
 std::optional<ComponentReport> find_component(const host::DomainComponents& there, const std::string& name) {
   std::vector<const ComponentReport*> found;
   for (const ComponentReport& c : there.components)

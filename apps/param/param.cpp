@@ -123,7 +123,7 @@ struct Found {
   const ParameterReport* parameter = nullptr;
 };
 
-/// The one parameter called "component/parameter"; else the reason was said.
+/// The one parameter called "component/parameter"; else the reason was printed.
 std::optional<Found> find_parameter(const host::DomainComponents& all, const std::string& what) {
   const auto slash = what.rfind('/');
   const std::string component = what.substr(0, slash);

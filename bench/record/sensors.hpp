@@ -40,9 +40,9 @@ inline constexpr double kCameraHz = 36;
 [[nodiscard]] Sensors pipeline_sensors(std::uint32_t camera_count);
 
 [[nodiscard]] double bytes_per_second(const Sensors& sensors) noexcept;
-/// Messages that they make in so long.
+/// Messages that they make in this time.
 [[nodiscard]] std::uint64_t messages_in(const Sensors& sensors, double seconds) noexcept;
-/// Messages of one sensor of the group in so long: at least one.
+/// Messages of one sensor of the group in this time: at least one.
 [[nodiscard]] std::uint64_t messages_in(const SensorGroup& group, double seconds) noexcept;
 
 /// For the processes of a run.

@@ -19,7 +19,7 @@ namespace cardan::bench {
 /// The publishing side of a peer. Templates, not virtual calls: no code of the harness runs between the stamps.
 template <class W>
 concept FrameWriter = requires(W& w, std::uint64_t n) {
-  { w.loan(n) } -> std::same_as<std::span<std::uint64_t>>;  ///< memory for frame n; empty: none to be had
+  { w.loan(n) } -> std::same_as<std::span<std::uint64_t>>;  ///< memory for frame n; empty: none is left
   { w.publish(n) };
 };
 

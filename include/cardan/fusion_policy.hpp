@@ -41,7 +41,7 @@ class PerInput {
   std::array<T, kMaxFusionInputs> items_{};
 };
 
-/// Which time of a sample a fusion goes by.
+/// The time of a sample that a fusion uses.
 enum class FusionTime : std::uint8_t {
   /// The publisher's stamp (set_source_time), else the publish time: matches what was measured together, however long
   /// each took to process. All inputs must then stamp by the same clock.
@@ -82,7 +82,7 @@ class FusionPolicy {
 
   /// As statistics and messages name it: "primary".
   [[nodiscard]] const char* name() const noexcept;
-  /// Which time of a sample it goes by.
+  /// The time of a sample that it uses.
   [[nodiscard]] FusionTime time() const noexcept;
   /// For Fusion.
   [[nodiscard]] const detail::FusionRule& rule() const noexcept { return *rule_; }
@@ -104,7 +104,7 @@ struct FusionInputStatistics {
   std::uint64_t cleared = 0;     ///< waited when a clock stepped back or clear() was called
   std::uint64_t waiting = 0;     ///< is kept, and no set has used it yet
   // Of the offered, whatever became of them.
-  std::uint64_t unstamped = 0;  ///< had no stamp of the kind that the policy goes by: their publish times counted
+  std::uint64_t unstamped = 0;  ///< had no stamp of the kind that the policy uses: their publish times counted
   std::int64_t newest = 0;      ///< time of the last one that was offered, by that stamp
   // Losses of others because of this input.
   std::uint64_t never_arrived = 0;  ///< primary: samples that did not fire because this input had no sample;

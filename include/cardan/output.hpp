@@ -31,7 +31,7 @@ class Output {
 
   /// Publishes an object that must not change any more. Returns false if other processes cannot receive it, because it
   /// could not be encoded or is larger than the topic's `max_bytes`; the first time this is also logged. Subscribers in
-  /// this process receive it all the same.
+  /// this process receive it nevertheless.
   bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
     detail::OutputCore& core = this->core();
     bool encoded = true;

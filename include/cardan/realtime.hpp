@@ -55,7 +55,7 @@ struct RealtimeReport {
 };
 
 /// Requests real-time treatment of the calling thread (and locked memory for its process) from the kernel. The report
-/// lists what the kernel refuses, with what to grant. The rest takes effect all the same, so that a developer's machine
+/// lists what the kernel refuses, with what to grant. The rest takes effect nevertheless, so that a developer's machine
 /// without rights runs the same program. Throws Error (InvalidArgument) only for what no computer, or not this one, can
 /// ever grant: priority 100, CPU 64 of 8, more runtime than period.
 /// Set-up; does not block.

@@ -41,7 +41,7 @@ struct TopicReport {
   std::uint64_t queued_bytes = 0;       ///< of them
   std::uint64_t held = 0;               ///< of them, in the publisher's slots
   std::uint64_t most_queued_bytes = 0;  ///< the most that was queued at once
-  std::string problem{};                ///< why it is not recorded, or not any more
+  std::string problem{};                ///< why it is not recorded, or no longer recorded
   /// Sum of `lost`.
   [[nodiscard]] std::uint64_t lost_in_all() const noexcept {
     std::uint64_t sum = 0;
@@ -79,7 +79,7 @@ struct RecorderReport {
   std::uint64_t in_flight_bytes = 0;   ///< that are being written now
   std::uint64_t free_bytes = 0;        ///< left on the disk
   std::int64_t duration_ns = 0;        ///< since the start
-  std::int64_t ready_ns = 0;           ///< after so long the topics that were there were attached
+  std::int64_t ready_ns = 0;           ///< from the start until the topics that were there were attached; 0: not yet
   std::vector<ClockStep> clock_steps{};  ///< in the order in which they were noticed
   DurationReport write{};                ///< from the submission of a write to its completion
   DurationReport submit{};               ///< in the system call that submits

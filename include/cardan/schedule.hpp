@@ -69,7 +69,7 @@ struct ScheduleReport {
     bool regular = false;                  ///< its starts can be predicted
     std::uint64_t cycles = 0;              ///< that it has started
     std::uint64_t hints = 0;               ///< that were read, of two for each cycle
-    std::int64_t period_ns = 0;            ///< from start to start, the mean of late or as stated; 0: not known
+    std::int64_t period_ns = 0;            ///< from start to start, the recent mean or as stated; 0: not known
     std::int64_t period_deviation_ns = 0;  ///< mean distance from that
     std::int64_t busy_ns = 0;              ///< duration of a cycle, mean
     std::int64_t busy_deviation_ns = 0;    ///< mean distance from that

@@ -39,7 +39,7 @@ class Loan(typing.Generic[M]):
 
     def publish(self) -> bool:
         """Hands the message to every subscriber. False: the topic is reliable and a subscriber was too slow; the message
-        is published all the same. Never blocks, unless the topic is reliable."""
+        is published nevertheless. Never blocks, unless the topic is reliable."""
         self._open = False
         return self._publisher._publish(self._message)
 

@@ -72,7 +72,7 @@ void place(std::byte* data, std::size_t bytes, const Placement& placement) {
           "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or set huge_pages = false");
     ::madvise(data, bytes, MADV_HUGEPAGE);
   }
-  // Any process that maps the memory can set where its pages shall come from, a reader too. The owner decides what is
+  // Any process that maps the memory can set where its pages come from, a reader too. The owner decides what is
   // committed now. The kernel leaves out a policy that the mapping has already, so another one comes first.
   if (placement.numa_node < 0)
     for (const int mode : {MPOL_LOCAL, MPOL_DEFAULT}) ::syscall(SYS_mbind, data, bytes, mode, nullptr, 0, 0);

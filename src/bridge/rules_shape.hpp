@@ -8,7 +8,7 @@
 
 namespace cardan::bridge {
 
-/// The keys of a bridge's file: one table that the reader goes by, and that a test holds against bridge.schema.json.
+/// The keys of a bridge's file: one table that the reader uses, and that a test holds against bridge.schema.json.
 extern const config::Shape kRulesShape;
 
 // In the order of the enumerations.

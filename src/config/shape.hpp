@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a configuration, and their values: one table that the reader goes by, and that a test
+// The keys of a configuration, and their values: one table that the reader uses, and that a test
 // holds against cardan.schema.json.
 #pragma once
 

@@ -143,7 +143,7 @@ TEST(LyingIndex, AChunkOfOtherTimesIsSaid) {
     }));
     std::size_t problems = 0;
     EXPECT_EQ(test::read_all(Reader(disk.path()), {.order = order}, &problems).size(), samples.size());
-    EXPECT_EQ(problems, 1U) << "whoever relies on the order knows";
+    EXPECT_EQ(problems, 1U) << "the reader that relies on the order is told";
   }
 }
 

@@ -22,7 +22,8 @@ namespace cardan::detail {
 
 class RunDirectory;
 
-/// How a publication lies in memory. Publications of a topic that are alike are one thing to whoever attaches to them.
+/// How a publication lies in memory. Publications of a topic that are alike are one thing for the code that attaches to
+/// them.
 struct PublicationForm {
   std::string type;
   std::uint64_t type_hash = 0;

@@ -20,7 +20,7 @@ BIN = pathlib.Path(sys.argv[1]).resolve()
 CARDAN = str(BIN / "cardan")
 ENDPOINTS = str(BIN / "bridge_endpoints")
 INSIDE = "CARDAN_TEST_OWN_NETWORK"
-PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only what hangs takes so long
+PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only a test that hangs takes this long
 
 
 def enter_network():

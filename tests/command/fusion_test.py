@@ -40,7 +40,7 @@ def until(true):
         if found := true():
             return found
         time.sleep(0.05)
-    raise AssertionError("it never came true")
+    raise AssertionError("it never happened")
 
 
 def by_topic(file):

@@ -14,7 +14,7 @@ import time
 import unittest
 
 BIN, PEER, SOURCES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-PATIENCE = 90  # s: only what hangs takes so long
+PATIENCE = 90  # s: only a test that hangs takes this long
 
 
 def installed(package):

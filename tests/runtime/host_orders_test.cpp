@@ -149,7 +149,7 @@ TEST_F(HostOrders, AComponentIsRestartedByHand) {
   EXPECT_TRUE(has(wrong.text, "did you mean 'serve'?")) << wrong.text;
   EXPECT_EQ(run({"component", "restart"}).code, 2);
 
-  // One that hangs cannot be stopped: that is said, and the process still answers.
+  // One that hangs cannot be stopped: that is reported, and the process still answers.
   order(Order::Hang);
   ASSERT_TRUE(eventually([&] { return servant(client).callbacks.at(0).running_since > 1'100'000'000; }, 30s));
   const Outcome hangs = run({"component", "restart", "serve"});

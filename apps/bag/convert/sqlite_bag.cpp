@@ -166,7 +166,7 @@ struct SqliteBag::State {
   }
   [[nodiscard]] bool is_exhausted() const { return steps_left < 0 || pages_left < 0; }
 
-  /// Whether SQLite shall give up: it has done more than any honest file of this size takes, or the user wants it.
+  /// Whether SQLite must give up: it has done more than any honest file of this size takes, or the user wants it.
   static int is_enough(void* state) {
     auto& s = *static_cast<State*>(state);
     s.steps_left -= kStepsBetweenLooks;

@@ -18,7 +18,7 @@ namespace cardan::bench {
 class LinkWriter {
  public:
   virtual ~LinkWriter() = default;
-  /// Memory for frame `n`; empty: none to be had, and the frame is lost.
+  /// Memory for frame `n`; empty: none is left, and the frame is lost.
   virtual std::span<std::uint64_t> loan(std::uint64_t n) noexcept = 0;
   /// May block for slow readers, if the peer does.
   virtual void publish(std::uint64_t n) noexcept = 0;

@@ -51,7 +51,7 @@ class Compressor {
   /// As given to the constructor.
   [[nodiscard]] Compression kind() const noexcept { return kind_; }
 
-  /// Appends the compressed bytes. Throws Error (System): the library refuses, for want of memory.
+  /// Appends the compressed bytes. Throws Error (System): the library fails, for lack of memory.
   void append(Bytes& out, View bytes);
 
  private:

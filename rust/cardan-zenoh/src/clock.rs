@@ -42,7 +42,7 @@ struct Told {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// The other clock is so much ahead of ours.
+    /// By this much the other clock is ahead of ours.
     pub offset_ns: i64,
     pub round_trip_ns: i64,
 }

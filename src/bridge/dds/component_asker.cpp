@@ -14,7 +14,7 @@ namespace {
 
 /// Diagnostics, which nobody asks for: those before are still there, or those after come soon.
 constexpr std::size_t kMostUnasked = 4;
-constexpr std::int64_t kFresh = 200'000'000;  ///< ns: so often are the components asked at most, whoever asks us
+constexpr std::int64_t kFresh = 200'000'000;  ///< ns: the least time between two questions to the components
 constexpr auto kDiagnosticPeriod = std::chrono::seconds(1);
 
 std::string full_name(const host::ComponentReport& component, const host::ParameterReport& parameter) {

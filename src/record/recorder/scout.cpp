@@ -23,7 +23,7 @@ constexpr std::size_t kMostForms = 16;
 constexpr std::size_t kMostFormsOfOthers = kMostForms / 2;
 /// Topics that are attached at the same time.
 constexpr std::size_t kMostAtOnce = 32;
-/// On its own thread, if there is one to be had.
+/// On its own thread, if the system gives one.
 constexpr auto kWithThreads = std::launch::async | std::launch::deferred;
 /// The numbers that MCAP has for channels.
 constexpr std::size_t kMostChannels = 65'534;

@@ -115,7 +115,7 @@ class SmallDisk : public RecorderTest {
       }
     });
   }
-  /// As fast as the recorder takes them: none is lost for want of time.
+  /// As fast as the recorder takes them: none is lost for lack of time.
   void publish(Recorder& recorder, Publisher<Image>& camera, std::uint32_t frames) {
     for (std::uint32_t i = 1; i <= frames && !recorder.ended(); ++i) {
       publish_image(camera, i);

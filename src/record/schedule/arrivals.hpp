@@ -31,7 +31,7 @@ class Arrivals {
   std::array<std::uint64_t, kSteps> bytes_{};
 };
 
-/// Bytes per nanosecond of late: what came before counts the less the longer ago. As Arrivals.
+/// Recent bytes per nanosecond: older ones count less. As Arrivals.
 class ArrivalRate {
  public:
   static constexpr double kMemoryNs = 1e9;

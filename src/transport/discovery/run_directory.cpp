@@ -289,7 +289,7 @@ bool is_system_lock(const char* name) {
   return user[-1] == '.' && *user != '\0' && user[std::strspn(user, "0123456789")] == '\0';
 }
 
-/// Whoever waits for the lock looks at the name once it has it.
+/// A process that waits for the lock looks at the name once it has it.
 void remove_if_unlocked(const RunFolder& folder, const std::string& name) noexcept {
   const Fd file(::openat(folder.fd.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat opened{};

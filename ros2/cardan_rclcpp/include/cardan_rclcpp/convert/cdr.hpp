@@ -17,7 +17,7 @@
 
 namespace cardan::ros {
 
-/// A RosType that goes by CDR. Both types must have the same ROS definition.
+/// A RosType that is converted by way of CDR. Both types must have the same ROS definition.
 /// `template <> struct cardan::ros::RosType<cardan::CanFrame> : cardan::ros::ByCdr<cardan::CanFrame,
 /// can_msgs::msg::Frame> {};`
 template <class T, class Ros>
