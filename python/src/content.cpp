@@ -5,11 +5,11 @@
 #include <cstring>
 #include <utility>
 
-#include "cardan/detail/forked.hpp"
 #include "cardan/error.hpp"
-#include "python/src/errors.hpp"
+#include "cardan/detail/forked.hpp"
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/layout_walk.hpp"
+#include "python/src/errors.hpp"
 
 namespace cardan::python {
 
