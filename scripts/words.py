@@ -7,7 +7,7 @@ import re
 import sys
 
 NOT_A_PLACE = r"(?! (?:a|an|its|the|this)\b)"
-AT_A_START = r"(?:^|[.:;] |/// |// |\"\"\"|\| |- )"
+AT_A_START = r"(?:^|[.:;] |/// |// |\"\"\"|\| |- |\*\*)"
 NO_QUESTION = r"(?=[^?]*$)"
 ROOMS = ("apps", "bench", "demo", "examples", "include", "python", "ros2", "rust", "src", "tests")
 RULES = [
@@ -16,7 +16,16 @@ RULES = [
     (r"\b[Bb]ehind (?:damage|it|them|these|this|which)\b", "after; through (a link)"),
     (r"\bstands? (?:above|alone|before|behind|below|between|in|over|there)\b", "is, comes, precedes, follows"),
     (r"\b(?:go|goes|going|went) on\b" + NOT_A_PLACE, "continues"),
-    (r"\b[Ss]o many\b", "this many, as many"),
+    (r"\b[Ss]o (?:many|long as|much ahead)\b|\b(?:after|at least|for|in) so long\b", "this many, this long; as long as"),
+    (r"\b(?:a|separate) (?:domain|folder|process|program|thread) of (?:its|our|their) own\b", "its own thread; a separate process"),
+    (r"\b[Ss]trangers?\b", "another user, an unknown peer"),
+    (r"\b(?:harm|delay)s? nobody's\b|\bharms? nobody\b", "do no damage"),
+    (r"\b(?:and|or) nothing of\b|\b[Nn]othing of (?:another|its|our|the|them|this)\b", "no part of, no message of"),
+    (r"\b(?:ones?|somebody|those|users?) who\b", "users that …"),
+    (r"\b(?:is|are|was|were) said\b", "is reported"),
+    (r"\bshall\b", "must, should"),
+    (r"\bfor want of\b", "for lack of"),
+    (r"\b(?:comes?|came) true\b", "takes effect"),
     (r"\b[Aa]n own\b", "its own, your own, a separate"),
     (r"(?<![Tt]here )\b(?:is|are|was|were) none\b", "is not one; is missing, is unknown"),
     (r"(?<![Tt]here )(?<!why )\b(?:is|are|was|were) no (?!better|faster|less|longer|more|slower|worse)[a-z]", "is not a"),

@@ -131,7 +131,7 @@ TEST(LyingIndex, SaysWhatIsWrong) {
   }
 }
 
-TEST(LyingIndex, AChunkOfOtherTimesIsSaid) {
+TEST(LyingIndex, AChunkOfOtherTimesIsReported) {
   const auto samples = test::some_samples(60, 120);
   const Bytes file = test::write_file(samples, {.chunk_bytes = 600});
   for (const Order order : {Order::LogTime, Order::ReverseLogTime}) {
@@ -234,7 +234,7 @@ TEST(LyingIndex, ChunksThatOverlapAreUnpackedAsFarAsThereIsMemory) {
   EXPECT_EQ(problems, kChunks - 9);
 }
 
-TEST(LyingIndex, OfAChannelThatTheSummaryDoesNotNameItIsSaid) {
+TEST(LyingIndex, AChannelThatTheSummaryDoesNotNameIsReported) {
   for (const Way& way : ways()) {
     const auto samples = test::some_samples(60, way.most_bytes);
     const Bytes file = test::write_file(samples, way.options);

@@ -100,7 +100,7 @@ class CardanToCardan(ZenohCase):
         self.end(base, 0, 3)  # a busy computer loses some
         self.end(car, 0, 3)
 
-    def test_strangers_with_the_same_form_do_no_harm(self):
+    def test_unknown_peers_with_the_same_form_do_no_damage(self):
         self.publish("car")
         watch = self.watch("base", "text", "/text")
         car, base = self.pair()

@@ -275,7 +275,7 @@ class Inwards(PlainCase):
         self.end(bridge, 0, 3)
 
 
-class Strangers(PlainCase):
+class UnknownPeers(PlainCase):
     """Anybody can attach what bridges of Cardan attach to their messages."""
 
     @staticmethod

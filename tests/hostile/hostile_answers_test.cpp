@@ -180,7 +180,7 @@ TEST_F(HostileAnswers, ExceptionsOfCallbacksEndNobody) {
   EXPECT_EQ(another.end(), 0);
 }
 
-TEST_F(HostileAnswers, ARefusalByAStrangerIsAnEvent) {
+TEST_F(HostileAnswers, ARefusalByAnotherUserIsAnEvent) {
   SKIP_UNLESS_ROOT();
   for (const char* code : {"type", "access", "limit", "memory"}) {
     Child liar("refuses_all", {"/open", code}, as_stranger());
@@ -231,7 +231,7 @@ TEST_F(HostileAnswers, AListWithoutEndEnds) {
   EXPECT_EQ(endless.end(), 0);
 }
 
-TEST_F(HostileAnswers, AHundredSilentStrangersCostALookTwoTimeouts) {
+TEST_F(HostileAnswers, AHundredSilentProcessesCostALookTwoTimeouts) {
   SKIP_UNLESS_ROOT();
   Child silent("silent_sockets", {}, as_stranger());
   silent.expect("ready");

@@ -239,7 +239,7 @@ CARDAN_ROLE(many_names) {  // of processes that do not exist, and of one socket 
 
 namespace {
 
-TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
+TEST_F(HostileShares, ConnectionsOfManyOtherUsersLeaveOurUsersFree) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open", "256"});
   publisher.expect("ready");
@@ -341,7 +341,7 @@ TEST_F(HostileShares, AProcessThatTalksWithoutPauseGetsATenthOfASubscribersHelpe
   EXPECT_EQ(talks.end(), 0);
 }
 
-TEST_F(HostileShares, AStrangerHasSixtyFourObservers) {
+TEST_F(HostileShares, AnotherUserHasSixtyFourObservers) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open"});
   publisher.expect("ready");
@@ -369,7 +369,7 @@ TEST_F(HostileShares, HoldsAndThreadsAreCheckedOneByOne) {
   EXPECT_EQ(out.subscribers(), 0U);
 }
 
-TEST_F(HostileShares, StrangersHaveHalfOfASubscribersStreams) {
+TEST_F(HostileShares, OtherUsersHaveHalfOfASubscribersStreams) {
   SKIP_UNLESS_ROOT();
   std::vector<Child> all;
   for (unsigned i = 0; i < 4; ++i)
@@ -413,7 +413,7 @@ TEST_F(HostileShares, ThousandsOfNamesNeitherStallNorUseUpDescriptors) {
   EXPECT_EQ(names.end(), 0);
 }
 
-TEST_F(HostileShares, ASubscriberRefusedForWantOfRoomAsksAgain) {
+TEST_F(HostileShares, ASubscriberRefusedForLackOfRoomAsksAgain) {
   (void)cardan::detail::Process::of({});
   FalseProcess full;
   cardan::Subscriber in{kOpen};

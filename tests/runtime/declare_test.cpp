@@ -186,7 +186,7 @@ TEST(Declare, ItsDeclarationsArriveWhole) {
   EXPECT_EQ(asked.declarations.callbacks[0].name, "tick");
 }
 
-TEST(Declare, OneWithAThreadOfItsOwnIsStoppedBeforeItEnds) {
+TEST(Declare, OneWithItsOwnThreadIsStoppedBeforeItEnds) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("drives", "asked::Drives")};
   const Asked asked = ask_components(c, asking());

@@ -43,7 +43,7 @@ class HostOrders : public Hosts {
   std::unique_ptr<Publisher<Number>> orders_;
 };
 
-TEST_F(HostOrders, AChangeThatTimedOutDoesNotComeTrue) {
+TEST_F(HostOrders, AChangeThatTimedOutDoesNotTakeEffect) {
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
   Subscriber said{kSaid};
   ControlClient client({.timeout = 20s, .change = 100ms});
@@ -66,7 +66,7 @@ TEST_F(HostOrders, AChangeThatTimedOutDoesNotComeTrue) {
   EXPECT_EQ(people(client), config::Value(std::int64_t{2})) << "set again, it holds";
 }
 
-TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotComeTrue) {
+TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotTakeEffect) {
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
   ControlClient client({.timeout = 200ms, .change = 50ms});
   ControlClient patient({.timeout = 20s});
@@ -79,7 +79,7 @@ TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotComeTrue) {
   EXPECT_EQ(people(patient), config::Value(std::int64_t{4})) << "it answers in the order of the requests";
 }
 
-TEST_F(HostOrders, AChangeThatWaitedForARestartDoesNotComeTrueLater) {
+TEST_F(HostOrders, AChangeThatWaitedForARestartDoesNotTakeEffectLater) {
   const std::string mark = run_directory() + "/" + domain_;
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant", R"("on_exception": "restart")"))));
   ControlClient patient({.timeout = 20s});

@@ -123,7 +123,7 @@ TEST_F(FoxgloveShares, AClientThatLeavesWhileItsLongTextWaitsIsForgotten) {
   EXPECT_TRUE(echoes(first, std::string(30'000, 'y'))) << "the next one has its turn";
 }
 
-TEST_F(FoxgloveShares, ClientsOfAStrangerShareItsBytes) {
+TEST_F(FoxgloveShares, ClientsOfAnotherUserShareItsBytes) {
   SKIP_UNLESS_ROOT();
   serve({.max_clients = 32, .max_requests = 200});
   std::array<Fd, 8> clients;

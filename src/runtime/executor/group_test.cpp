@@ -92,7 +92,7 @@ TEST(Executor, UnlessTheySaySo) {
   EXPECT_EQ(sink->most, 2) << "each input at the same time as the other, none as itself";
 }
 
-TEST(Executor, NotEvenWhenOneCallbackHasAThreadOfItsOwn) {
+TEST(Executor, NotEvenWhenOneCallbackHasItsOwnThread) {
   auto runtime = runtime_with(2);
   auto source = std::make_shared<Source>();
   auto sink = std::make_shared<Sink>();

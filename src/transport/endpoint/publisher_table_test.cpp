@@ -78,7 +78,7 @@ class Descriptor {
   Fd theirs_;
 };
 
-TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
+TEST(PublisherTable, ManyOtherUsersLeavePlacesForOurOwnUser) {
   TopicMade made({.depth = 1});
   for (unsigned user = 0; user < 20; ++user)
     for (int i = 0; i < 200; ++i)
@@ -149,7 +149,7 @@ TEST(PublisherTable, AMissingBellForTheBackgroundIsNotAReasonToRefuse) {
   EXPECT_FALSE(recorder->bell->background);
 }
 
-TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {
+TEST(PublisherTable, OtherUsersTogetherLeaveSlotsForOurOwnUser) {
   TopicMade made({.depth = 1});
   const std::uint32_t room = made.core->header().max_slots - 3;
   for (unsigned user = 0; user < 4; ++user)
@@ -202,7 +202,7 @@ TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
   EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U) << "of 20 attachments within 60 ms";
 }
 
-TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
+TEST(PublisherTable, ReadersOfAnotherUserThatStopInTurnCostFewTimeOuts) {
   TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
   const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
   std::vector<cardan::layout::SubscriberPage*> pages;
@@ -221,7 +221,7 @@ TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
   EXPECT_GE(made.core->hot().reliable_timeouts.load(), 1U);
 }
 
-TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTime) {
+TEST(PublisherTable, DescriptorsOfAnotherUserAreRungOnceAMillisecondAndWithinItsTime) {
   TopicMade made({.depth = 1});
   made.core->poke_helper = [] {};
   Attached* const a = made.attach(stranger(0));

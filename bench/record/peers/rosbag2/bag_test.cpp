@@ -73,7 +73,7 @@ TEST(Bag, AFullDiskIsNoticed) {
   EXPECT_THROW(bag.close(), Error);
 }
 
-TEST(Bag, AFileThatCannotBeMadeIsSaid) { EXPECT_THROW(Bag("/nowhere/a.mcap", {"/a"}), Error); }
+TEST(Bag, AFileThatCannotBeMadeIsReported) { EXPECT_THROW(Bag("/nowhere/a.mcap", {"/a"}), Error); }
 
 }  // namespace
 }  // namespace cardan::bench::rosbag2
