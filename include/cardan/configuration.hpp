@@ -25,7 +25,7 @@ namespace cardan::config {
 /// How bad a problem is.
 enum class Severity : std::uint8_t {
   Error,    ///< the file cannot be run as it is
-  Warning,  ///< it can, but hardly does what was meant
+  Warning,  ///< it can, but its effect is hardly intended
 };
 
 /// A place in the text of a file, both counted from 1 (columns: characters). Line 0: an option gave the value.
@@ -35,9 +35,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// One thing that is wrong with a file: where, what, and what to do about it.
+/// A mistake in a file: its place, its cause, and the remedy.
 struct Problem {
-  std::string pointer{};     ///< JSON pointer (RFC 6901) of what is wrong; "" is the whole file
+  std::string pointer{};     ///< JSON pointer (RFC 6901) of the wrong part; "" is the whole file
   int line = 1, column = 1;  ///< both from 1, of the place to be changed; line 0: an option of the command line
   Severity severity = Severity::Error;
   std::string cause{};   ///< what is wrong, in words
@@ -144,7 +144,7 @@ struct Component {
   OnException on_exception = OnException::Continue;
   std::optional<Cycle> cycle{};       ///< absent: the default's, without calls that are too short to matter
   std::vector<Callback> callbacks{};  ///< those whose settings differ from the component's
-  std::vector<Naming> namings{};      ///< of what `topics` does not name: the innermost first
+  std::vector<Naming> namings{};      ///< of topics that `topics` does not name: the innermost first
   std::string pointer{};
 
   /// The name on the bus of a topic that the code calls `name`.
@@ -204,7 +204,7 @@ struct Record {
   std::vector<std::string> exclude{};  ///< the same
   std::string output{};                ///< folder, as this process finds it
   std::string compression{"none"};     ///< of chunks of small samples: one of kCompressions
-  std::chrono::nanoseconds last{0};    ///< events only, with what came in this time before them; 0: everything
+  std::chrono::nanoseconds last{0};    ///< events only, with the messages of this time before them; 0: everything
   std::chrono::nanoseconds after = std::chrono::seconds{10};  ///< of an event: duration from its beginning on
   std::optional<RecordTrigger> on{};                          ///< absent: events begin by orders alone
   std::string pointer{};
@@ -354,20 +354,20 @@ inline constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20U;  ///< t
 
 /// Options for reading a configuration.
 struct ReadOptions {
-  std::vector<std::string> variables{};  ///< "name=value" of --var: instead of what `variables` of the file says
+  std::vector<std::string> variables{};  ///< "name=value" of --var: replaces the value in `variables` of the file
   /// The text of an included file of at most `most` bytes. Throws Error: it cannot be read. Empty: read_text().
   std::function<std::string(const std::string& path, std::size_t most)> read{};
 };
 
-/// The text of a regular file; of `most` bytes more than one is read at most. Throws Error (InvalidArgument): it cannot
-/// be read. Any thread; blocks for the file system.
+/// The text of a regular file; at most `most` + 1 bytes are read, so that the caller sees a longer file. Throws Error
+/// (InvalidArgument) if it cannot be read. Any thread; blocks for the file system.
 [[nodiscard]] std::string read_text(const std::string& file, std::size_t most);
 
 /// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
-/// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Never
-/// throws for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not
-/// have. Comments (// and /* */) are allowed. Only check() asks the computer and the components. Any
-/// thread; blocks for the file system where it includes others.
+/// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Does not throw for
+/// mistakes in the text; throws Error (InvalidArgument) for a variable in `options` that the file does not have.
+/// Comments (// and /* */) are allowed. Only check() asks the computer and the components. Any thread; blocks for the
+/// file system where it includes others.
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
                                                 std::vector<Problem>& problems, const ReadOptions& options = {});
 
@@ -379,7 +379,7 @@ struct ReadOptions {
 [[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems,
                                                const ReadOptions& options = {});
 
-/// A problem at a place of the file, for what the launcher finds out (a library that is not there). Any thread.
+/// A problem at a place of the file that is found only later, as a missing library. Any thread.
 [[nodiscard]] Problem problem_at(const Configuration& configuration, std::string pointer, Severity severity,
                                  std::string cause, std::string remedy);
 

@@ -112,8 +112,8 @@ struct Image {
     return view<Mat>(data.data());
   }
 
-  /// The same for a sample. The pages are read-only: writing to the pixels ends the program, so `clone()` what is to be
-  /// changed. Empty if encoding, sizes and data do not match (a publisher may send any values).
+  /// The same for a sample. The pages are read-only: writing to the pixels ends the program, so `clone()` them
+  /// before. Empty if encoding, sizes and data do not match (a publisher may send any values).
   template <class Mat = cv::Mat>
   [[nodiscard]] const Mat mat() const {
     return view<Mat>(const_cast<std::uint8_t*>(data.data()));

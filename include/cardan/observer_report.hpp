@@ -138,7 +138,7 @@ struct PublisherReport {
   std::int64_t heartbeat_ns = 0;    ///< our steady clock: last publication, or last loan if the topic has a deadline
   std::uint64_t wakes = 0;          ///< system calls that woke subscribers at a publication
   std::uint64_t prewakes = 0;       ///< wake-ups at a loan, for subscribers that wait by prewake()
-  std::uint64_t reliable_timeouts = 0;        ///< times that a reliable publish waited in vain for a subscriber
+  std::uint64_t reliable_timeouts = 0;        ///< times that a reliable publish gave up waiting for a subscriber
   LatencyHistogram latency;                   ///< of all subscribers
   std::vector<SubscriberReport> subscribers;  ///< those attached now, without `left_out`
   std::uint64_t left_out = 0;                 ///< subscribers for which the answer (64 KiB) has no room

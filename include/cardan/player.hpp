@@ -18,7 +18,7 @@
 
 namespace cardan::record {
 
-/// A topic of the recording, and what was published of it.
+/// A topic of the recording, and its published messages.
 struct PlayedTopic {
   std::string topic{}, type{};              ///< names, the topic's as it is published
   std::optional<std::uint64_t> recorded{};  ///< messages that the files say they have; empty: one does not say it
@@ -49,10 +49,10 @@ struct PlayerReport {
   std::vector<LeftOut> left_out{};          ///< channels that are not
   std::vector<std::string> problems{};      ///< damage in the files, with its place
   std::vector<std::string> unfinished{};    ///< files that end in the middle, and where
-  std::vector<std::string> notes{};         ///< what is remarkable, and nothing is missing
+  std::vector<std::string> notes{};         ///< remarks; nothing is missing
   std::uint64_t published = 0, failed = 0;  ///< messages of all topics
 
-  std::int64_t start_ns = 0, end_ns = 0;  ///< of what is played, from the files' first message
+  std::int64_t start_ns = 0, end_ns = 0;  ///< of the played part, from the files' first message
   std::int64_t position_ns = 0;           ///< where it is, from the files' first message
   std::uint64_t first_time = 0;           ///< log time of that message, nanoseconds
   std::uint64_t lap = 0;                  ///< with PlayerOptions::loop: how often it has started again

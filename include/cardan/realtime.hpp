@@ -41,7 +41,7 @@ struct RealtimeOptions {
 struct RealtimeGrant {
   std::string what{};  ///< "SCHED_FIFO priority 50", "CPUs 2,3", "locked memory"
   bool granted = false;
-  std::string cause{};   ///< the reason for a refusal, or what was granted only in part
+  std::string cause{};   ///< the reason for a refusal, or for a grant in part
   std::string remedy{};  ///< what to grant, and how
 };
 
@@ -56,8 +56,8 @@ struct RealtimeReport {
 
 /// Requests real-time treatment of the calling thread (and locked memory for its process) from the kernel. The report
 /// lists what the kernel refuses, with what to grant. The rest takes effect nevertheless, so that a developer's machine
-/// without rights runs the same program. Throws Error (InvalidArgument) only for what no computer, or not this one, can
-/// ever grant: priority 100, CPU 64 of 8, more runtime than period.
+/// without rights runs the same program. Throws Error (InvalidArgument) only for requests that no computer, or not this
+/// one, can ever grant: priority 100, CPU 64 of 8, more runtime than period.
 /// Set-up; does not block.
 RealtimeReport realtime(const RealtimeOptions& options);
 

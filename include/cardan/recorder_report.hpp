@@ -16,11 +16,11 @@ namespace cardan::record {
 /// Why a sample that the recorder was responsible for is not in the file.
 enum class LossCause : std::uint8_t {
   Lapped,      ///< the publisher was faster than this process got to run
-  QueueFull,   ///< the topic's budget was used up: the disk is too slow for what comes
+  QueueFull,   ///< the topic's budget was used up: the disk is too slow for the data
   DiskSlow,    ///< it waited in the queue for longer than `queue_time`
   DiskFailed,  ///< the write failed, or an earlier one did
   TooLate,     ///< published before we were attached
-  Malformed,   ///< its bytes make no sense, or its checksum is wrong
+  Malformed,   ///< its bytes are invalid, or its checksum is wrong
 };
 /// How many values LossCause has.
 inline constexpr std::size_t kLossCauses = 6;

@@ -136,7 +136,7 @@ class VectorBase {
     return true;
   }
 
-  /// Throws std::length_error: what was asked for, what there is, and the remedy.
+  /// Throws std::length_error with the requested and the available room, and the remedy.
   [[noreturn]] void throw_no_room(std::uint64_t count, std::size_t element_bytes) const;
   /// Throws std::out_of_range.
   [[noreturn]] static void throw_out_of_range(std::size_t i, std::size_t size);

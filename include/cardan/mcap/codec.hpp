@@ -142,7 +142,7 @@ void append(Bytes& out, const Record& record, View extra = {}) {
   std::memcpy(out.data() + content - sizeof bytes, &bytes, sizeof bytes);
 }
 
-/// A record of whatever kind.
+/// A record of any kind.
 struct RawRecord {
   std::uint8_t opcode = 0;  ///< an Opcode, or a number that the specification does not name
   View content{};           ///< without the opcode and the length

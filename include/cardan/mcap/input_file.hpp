@@ -24,8 +24,8 @@ struct MountIdentity {
 /// tells (ext4, xfs, f2fs), and a tmpfs tells by itself. Any thread; makes a few system calls.
 [[nodiscard]] MountIdentity mount_identity(int fd);
 
-/// Whether what was written at `then` is all there at `now`: the same kernel, and the file system was mounted all the
-/// time. False if that cannot be determined.
+/// Whether all bytes that were written at `then` are there at `now`: the same kernel, and the file system was mounted
+/// all the time. False if that cannot be determined.
 [[nodiscard]] bool mounted_since(const MountIdentity& then, const MountIdentity& now) noexcept;
 
 /// A file that is read at any place. Its size is queried again each time it matters, so that one which is still

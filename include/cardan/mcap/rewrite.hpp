@@ -19,7 +19,7 @@ struct RewriteOptions {
   /// empty.
   std::function<void(const Reader& first, RewriteOptions& options)> choose{};
   ReadOptions read{};  ///< which of their messages
-  /// With `read.start`, the output begins with what late subscribers would have been given then (MergedMessages).
+  /// With `read.start`, the output begins with the messages that late subscribers would have got then (MergedMessages).
   bool latched = true;
   WriterOptions write{};  ///< how the output is written; an empty profile: that of the inputs, if it is the same in all
   bool attachments = true;  ///< and metadata: copied whole; those that are equal in several inputs, once
@@ -42,7 +42,7 @@ struct Rewritten {
     std::string file;  ///< the input's path
     Problem problem;
   };
-  std::vector<Trouble> troubles;  ///< what could not be copied
+  std::vector<Trouble> troubles;  ///< data that could not be copied
   std::vector<Trouble> notes;     ///< inputs that were never finished, but of which nothing is missing
 };
 

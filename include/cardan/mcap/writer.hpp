@@ -32,7 +32,7 @@ struct WriterOptions {
 };
 
 /// Writes a file from start to end, into any sink for bytes.
-/// Not thread safe; blocks as `write` does, and throws what it throws.
+/// Not thread safe; blocks as `write` does, and throws its exceptions.
 class Writer {
  public:
   /// Takes the next bytes of the file. They are valid during the call.
