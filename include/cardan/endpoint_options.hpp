@@ -67,7 +67,8 @@ struct SubscriberOptions {
   /// The subscriber's own depth, at most the topic's. On a topic of depth k, 1 gives only the freshest sample. 0: the
   /// topic's depth.
   std::uint32_t depth = 0;
-  /// Requests reliable delivery where the topic offers it. False: best effort.
+  /// Requests reliable delivery where the topic offers it: the publisher then waits for this subscriber. False: best
+  /// effort, which delays no publisher.
   bool reliable = true;
   /// Publishers of this user wake this subscriber after all others. For a recorder or a monitor, which must not delay
   /// the subscribers that act. It costs the publisher one more system call for each publication that finds this

@@ -88,7 +88,8 @@ class ObservedSample {
 struct ObserverOptions {
   /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set.
   std::string domain{};
-  /// How long to wait for a process that does not answer.
+  /// How long to wait for a process that does not answer. More finds slow processes; a stopped one delays each look by
+  /// this time.
   std::chrono::nanoseconds timeout = std::chrono::seconds{1};
   /// Messages of another user's publisher with a larger payload are not copied, because each copy takes our memory and
   /// time.

@@ -42,14 +42,15 @@ struct RecorderOptions {
   /// with which ROS 2's tools open folders.
   bool folder = false;
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, or "default" if that is not set
-  /// Whose publications are recorded, as for every subscriber: the same user's only, unless this allows more. The
-  /// report names the others.
+  /// The users whose publications are recorded, as for every subscriber: the same user only, unless this allows more.
+  /// Other users can then fill the disk. The report counts refused publications.
   Access access = Access::Owner;
 
   /// Log times are those of /clock (rosgraph_msgs/msg/Clock), as a simulator or `cardan play --clock` publishes it.
   /// Samples before its first message are left out. False: log times are those of the wall clock.
   bool simulated_clock = false;
-  /// Publishes RecorderStatistics on /cardan/record/statistics once a second.
+  /// Publishes RecorderStatistics on /cardan/record/statistics once a second. Monitors read it, and components that
+  /// start wait for recorders by it.
   bool statistics = true;
 
   /// The recorded topics: those that match one of `topics` or `expressions` or have one of `types`, and that match none
@@ -80,10 +81,16 @@ struct RecorderOptions {
   /// bytes.
   bool copy = false;
 
-  std::uint64_t chunk_bytes = 1 << 20;                                   ///< of small samples; a full chunk is written
-  std::chrono::nanoseconds chunk_time = std::chrono::milliseconds{200};  ///< a chunk of this age is written
-  mcap::Compression compression = mcap::Compression::None;               ///< of the chunks of small samples
-  int level = 0;  ///< of all compression, as `mcap::levels_of` allows; 0: the default of each method
+  /// Size of the chunks of small samples; a full chunk is written. Larger ones compress better, but a reader unpacks
+  /// more for one message.
+  std::uint64_t chunk_bytes = 1 << 20;
+  /// A chunk of this age is written, full or not. Less loses fewer samples in a crash, and makes more and smaller
+  /// chunks.
+  std::chrono::nanoseconds chunk_time = std::chrono::milliseconds{200};
+  /// Of the chunks of small samples: smaller files for CPU time.
+  mcap::Compression compression = mcap::Compression::None;
+  /// Of all compression, as `mcap::levels_of` allows; higher levels take longer. 0: the default of each method.
+  int level = 0;
 
   bool checksums = true;        ///< of chunks of copied samples; the bytes are in the cache anyway
   bool held_checksums = false;  ///< of held samples too: one more pass over all bytes, 0.1 ms a MiB
@@ -91,7 +98,8 @@ struct RecorderOptions {
   /// How the disk is written. Empty: the best mode that the file system and the kernel allow.
   std::optional<DiskMode> mode{};
   bool use_io_uring = true;  ///< false: threads, as on systems that forbid io_uring
-  /// How often written data is made durable, and so how much a power loss may cost. 0: only at the end.
+  /// How often written data is made durable. A power loss costs the data since then; each time makes the disk flush its
+  /// cache. 0: only at the end.
   std::chrono::nanoseconds sync_interval = std::chrono::seconds{1};
   /// The most bytes that are being written to the disk at once. More survives short stalls inside the disk; less leaves
   /// the disk to others sooner.

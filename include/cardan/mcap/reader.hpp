@@ -57,7 +57,7 @@ struct MessageView {
 
 /// How a file is opened.
 struct OpenOptions {
-  bool rescan = false;     ///< ignore the file's own summary
+  bool rescan = false;     ///< ignore the file's own summary and read the file through, which takes longer
   ScanOptions scanning{};  ///< if the file is scanned
 };
 
