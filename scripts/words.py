@@ -29,7 +29,7 @@ RULES = [
     (r"\b[Aa]n own\b", "its own, your own, a separate"),
     (r"(?<![Tt]here )\b(?:is|are|was|were) none\b", "is not one; is missing, is unknown"),
     (r"(?<![Tt]here )(?<!why )\b(?:is|are|was|were) no (?!better|faster|less|longer|more|slower|worse)[a-z]", "is not a"),
-    (r"\b(?:is|are) named (?:and (?:counted|left)|with (?:its|the|their) reason)", "is reported"),
+    (r"\b(?:is|are) named (?:and (?:counted|left)|with (?:its|the|their) reason)|\bnamed and counted\b|\bleft out and named\b", "is reported"),
     (r"\b(?:lost|made|makes|tore) and (?:lost|tore) no\b", "no … was lost or torn"),
     (AT_A_START + r"What [a-z']+ " + NO_QUESTION, "a noun as the subject: messages that …, the result of …"),
     (AT_A_START + r"Who [a-z']+ " + NO_QUESTION, "a noun as the subject: a process that …, users that …"),

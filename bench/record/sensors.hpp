@@ -17,7 +17,7 @@ struct SensorGroup {
   std::size_t bytes = 0;      ///< of a message
   double rate_hz = 0;         ///< of each
   std::uint32_t depth = 4;    ///< of the Cardan topic: what a reader may be late by
-  std::uint32_t readers = 0;  ///< that are to be attached to each publisher before a run begins
+  std::uint32_t readers = 0;  ///< that must be attached to each publisher before a run begins
 
   [[nodiscard]] double bytes_per_second() const noexcept {
     return static_cast<double>(count) * static_cast<double>(bytes) * rate_hz;

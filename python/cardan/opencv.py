@@ -252,7 +252,7 @@ class Camera(Component):
                     known = False
                 if not self._stopping.is_set():
                     raise _ended(self._capture)
-            except Exception as error:  # of any kind, or the camera would end without a word
+            except Exception as error:  # of any kind, or the camera would end without an error
                 if not known:
                     self._failure = error
                 known = True

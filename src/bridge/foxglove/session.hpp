@@ -208,7 +208,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   [[nodiscard]] const std::string& share() const noexcept { return share_; }
   [[nodiscard]] bool is_counted() const noexcept { return counted_; }
 
-  /// Closes the socket without a word.
+  /// Closes the socket without a message.
   void drop(std::string_view why) noexcept {
     error_code ignored;
     beast::get_lowest_layer(ws_).socket().close(ignored);

@@ -245,7 +245,7 @@ class Host {
       case config::OnException::Continue:
         return;
       case config::OnException::Crash:
-        launcher_.threw(component, threw);  // the main thread will not come to it
+        launcher_.threw(component, threw);  // the main thread will not do it
         crash_report::die(fmt::format("callback '{}' of component '{}' threw: {}", callback, component, what));
       case config::OnException::Restart:
         break;
