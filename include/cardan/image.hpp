@@ -33,7 +33,7 @@ struct ImageFormat {
   std::uint8_t row_halves =
       2;  ///< rows of bytes for two rows of pixels: 2, except for planar YUV, whose color follows below the brightness
 
-  /// False for an encoding that ROS does not have: then the sizes are 0 and mean nothing.
+  /// False for an encoding that ROS does not have: then the other values mean nothing.
   [[nodiscard]] constexpr bool known() const noexcept { return channels != 0; }
   /// Bytes of one pixel, of all its channels.
   [[nodiscard]] constexpr std::uint64_t pixel_bytes() const noexcept {

@@ -39,7 +39,7 @@ struct LeftOut {
 struct PlayerPosition {
   std::int64_t position_ns = 0;  ///< from the files' first message
   double rate = 1;               ///< seconds of the recording for each second
-  bool paused = false;           ///< by pause() or step()
+  bool paused = false;           ///< by the options, pause() or step()
   bool ended = false;            ///< all has been played
 };
 
@@ -57,7 +57,7 @@ struct PlayerReport {
   std::uint64_t first_time = 0;           ///< log time of that message, nanoseconds
   std::uint64_t lap = 0;                  ///< with PlayerOptions::loop: how often it has started again
   double rate = 1;                        ///< seconds of the recording for each second
-  bool paused = false;                    ///< by pause() or step()
+  bool paused = false;                    ///< by the options, pause() or step()
   std::string waits_for{};                ///< topic whose reliable readers have no room; empty: none
 
   std::uint64_t timed = 0;  ///< messages that had a time

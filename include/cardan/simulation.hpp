@@ -82,7 +82,9 @@ class Simulation {
     return *samples;
   }
 
-  /// Calls on_start() of all components, in the order in which they were added. Throws what they throw.
+  /// Calls on_start() of all components, in the order in which they were added. If one throws, those before it are
+  /// stopped, and start() throws Error with the component's name: with the code of the Error that it threw, else
+  /// System; InvalidArgument also for a parameter that the component does not declare.
   void start();
   /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp. Throws Error (Limit) if no slot is
   /// free, because components keep more samples than their inputs announce.
