@@ -13,7 +13,7 @@ namespace cardan {
 
 /// An event on the other side of a topic.
 struct Event {
-  /// What happened.
+  /// The kind of event.
   enum class Kind : std::uint8_t {
     Joined,          ///< a publisher of the topic was attached
     Left,            ///< a publisher ended in order; all its samples have been delivered

@@ -9,7 +9,8 @@
 
 #include "cardan/detail/message_fields.hpp"
 
-// Writes the `ros2msg` text of a type that CARDAN_MESSAGE describes. Included by message.hpp.
+/// \file
+/// The `ros2msg` text of a type that CARDAN_MESSAGE describes. Included by message.hpp.
 
 namespace cardan {
 

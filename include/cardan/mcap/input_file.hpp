@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file was written: for bytes that the kernel had and that perhaps never reached the disk. They are there as
-// long as that kernel runs and that file system stays mounted, and after that only as far as they were made durable.
 #pragma once
+
+/// \file
+/// Files that are read at any place, and the file system on which a file was written.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,8 @@
 
 namespace cardan::mcap {
 
-/// A mounted file system of a running kernel. Plain data.
+/// A mounted file system of a running kernel. Plain data. Written bytes that have not reached the disk can be read as
+/// long as the same kernel runs and the file system stays mounted. After that, only durable bytes are certain.
 struct MountIdentity {
   std::string boot_id{};     ///< of the kernel; empty: unknown
   std::string mount{};       ///< the kernel's number of the mount, which it gives once only; empty: it gives none
