@@ -16,7 +16,7 @@ function(cardan_optimize_less target)
   endif()
 endfunction()
 
-# For code whose speed does not matter. What a test calls of the hot path in headers is then not inlined: half of the compiler's time less.
+# For code whose speed does not matter. Then a test's calls of the hot path in headers are not inlined: half of the compiler's time less.
 # Under sanitizers it would run too slowly.
 function(cardan_optimize_not target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")

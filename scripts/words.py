@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds wording that CONTRIBUTING.md's section "Words" rules out, in what users read: pages, help and error texts, schemas,
-public headers and the Python package; and in the comments and tests' names of all sources. Prints each place with the better word; part of the test `documents`.
+public headers and the Python package; and in the comments and tests' names of all sources and scripts. Prints each place with the better word; part of the test `documents`.
 """
 import glob
 import re
@@ -76,12 +76,18 @@ def texts():
 def comments():
     """Comments line by line, those of tests too. Left out: `code`, Class::member, and an "is no" whose "there" is in the line before."""
     mark = re.compile(r"(?:^|[\s;{},)])(//[/!]?<? .*|/\*\*? .*)")
+    hash_mark = re.compile(r"(?:^|\s)# (.*)|(\"\"\".*)")
     skipped = re.compile(r"`[^`]*`|\b\w+::\w+|^///? (?:is|are|was|were) (?=no)")
     for path in [path for room in ROOMS for path in glob.glob(f"{room}/**/*.*", recursive=True)]:
         if path.endswith((".cpp", ".hpp", ".js", ".mjs", ".rs")) and "/target/" not in path:
             for number, line in enumerate(open(path, encoding="utf-8"), 1):
                 if found := mark.search(line):
                     yield path, number, skipped.sub("-", found.group(1))
+    for path in glob.glob("cmake/*") + [path for room in ROOMS + ("packaging", "scripts") for path in glob.glob(f"{room}/**/*.*", recursive=True)]:
+        if path.endswith((".py", ".sh", ".cmake", "CMakeLists.txt")) and path != "scripts/words.py":
+            for number, line in enumerate(open(path, encoding="utf-8"), 1):
+                if found := hash_mark.search(line):
+                    yield path, number, skipped.sub("-", found.group(1) or found.group(2))
 
 
 def names():

@@ -279,7 +279,7 @@ class Connections(StrangersCase):
         self.end(bridge, 0, 3)
 
     def between(self, change):
-        """An address from which all that is said is passed to the bridge, changed."""
+        """An address that passes everything on to the bridge, changed."""
         server, done = socket.create_server(("127.0.0.1", 0)), threading.Event()
         host, port = self.address.removeprefix("tcp/").split(":")
 
