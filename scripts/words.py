@@ -20,7 +20,7 @@ RULES = [
     (r"\b(?:a|separate) (?:domain|folder|process|program|thread) of (?:its|our|their) own\b", "its own thread; a separate process"),
     (r"\b[Ss]trangers?\b", "another user, an unknown peer"),
     (r"\b(?:harm|delay)s? nobody's\b|\bharms? nobody\b", "do no damage"),
-    (r"\b(?:and|or) nothing of\b|\b[Nn]othing of (?:another|its|our|the|them|this)\b", "no part of, no message of"),
+    (r"\b(?:and|or) nothing of\b|\b[Nn]othing of (?:another|its|our|the(?! kind)|them|this)\b", "no part of, no message of"),
     (r"\b(?:ones?|somebody|those|users?) who\b", "users that …"),
     (r"\b(?:is|are|was|were) said\b", "is reported"),
     (r"\bshall\b", "must, should"),
