@@ -152,7 +152,7 @@ constexpr const char* kBridgeExamples = R"(Examples:
   cardan bench bridge --quick                   a first look
   cardan bench bridge --only foxglove,zenoh --json out.json
 
-It runs in a network namespace of its own (root, or user namespaces). Fast DDS and Zenoh are measured where they are:
+It runs in its own network namespace (root, or user namespaces). Fast DDS and Zenoh are measured where they are:
 apt-get install libfastrtps-dev libfastcdr-dev before the build; make zenoh.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a bridge lost messages.)";
 
@@ -210,7 +210,7 @@ constexpr const char* kPipelineExamples = R"(Examples:
   cardan bench pipeline --chain lidar --from drive.mcap --topic /lidar/points
 
 camera: camera -> lane finder, detector, tracker -> fusion. lidar: LiDAR -> preprocessing -> localization by NDT ->
-perception -> planning -> decision. Each stage is a process of its own. The table has the latency of each stage, of the
+perception -> planning -> decision. Each stage is a separate process. The table has the latency of each stage, of the
 whole, the ratio of transmission to processing, losses and CPU; of the LiDAR's also how often NDT gives a pose, and how
 much sooner the vehicle brakes. The first needs a build with OpenCV, the second one with PCL.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a link made by cardan lost or tore a frame.)";

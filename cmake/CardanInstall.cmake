@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # Each file belongs to a component, which becomes a package (CardanPackage.cmake) or can be installed alone:
 # cmake --install build/release --component runtime
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
-# Libraries that the programs load, and no program links: in a folder of their own.
+# Libraries that the programs load, and no program links: in their own folder.
 set(cardan_private_libdir lib/cardan)
 file(RELATIVE_PATH cardan_private_to_lib "/p/${cardan_private_libdir}" "/p/${CMAKE_INSTALL_LIBDIR}")
 file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")

@@ -46,7 +46,7 @@ find_tools() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 }
 
-# To be started with &, for it ends its shell: runs a command in a session of its own, with what the others leave of the processors
+# To be started with &, for it ends its shell: runs a command in its own session, with what the others leave of the processors
 # until its process is given to hurry. The kernel gives each session the same share (autogroup), in which nice orders nothing. Only
 # root may take such an order back, and without that a busy computer would never let the command end.
 when_idle() {

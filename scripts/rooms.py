@@ -19,7 +19,7 @@ TREES = ["include", "src", "apps", "bench", "demo", "examples", "python", "tests
 
 # Top to bottom: a folder, its headers for users (in include/cardan), and what it is. It includes itself and the lines above it, but not one
 # with which "=" puts it side by side. A line without a folder is headers that a higher folder defines and a lower one also needs.
-# folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has a line of its own.
+# folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has its own line.
 LIBRARY = """
 src/base: clock error log placement realtime detail/{atomic,duration,fd,forked,function} | memory areas, descriptors, sockets, futexes, clocks, errors, log
 src/types: arena fixed_string fixed_vector message message_schema shm_string shm_vector detail/{message_fields,message_type} | shared vectors and strings, CARDAN_MESSAGE

@@ -350,7 +350,7 @@ with_opencv_tracking() {
   install_library '/usr/lib/*/libopencv_tracking.so*' libopencv-contrib-dev 'libopencv-contrib[0-9]' pipeline
 }
 
-# ---------------------------------------------------------------- Python packages, in a folder of their own
+# ---------------------------------------------------------------- Python packages, in their own folder
 make_venv() {
   [[ -x build/venv/bin/python ]] && build/venv/bin/python -c '' 2>/dev/null && return 0
   rm -rf build/venv
@@ -395,7 +395,7 @@ install_ecal() {
   fi
 }
 
-# ---------------------------------------------------------------- npm packages, in a folder of their own
+# ---------------------------------------------------------------- npm packages, in their own folder
 install_npm() {
   # An independent reader and writer of recordings, Foxglove's client, and a browser's page without the browser.
   local packages=(@mcap/core@2 @mcap/support@1 @foxglove/ws-protocol@0.8 @foxglove/rosmsg@5 @foxglove/rosmsg2-serialization@3 ws@8 jsdom@24) one missing=no

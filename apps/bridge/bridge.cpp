@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan bridge KIND`: becomes the program `cardan-bridge-KIND`, because each kind needs a library of its own.
+// `cardan bridge KIND`: becomes the program `cardan-bridge-KIND`, because each kind needs its own library.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(Examples:
                                                       every topic to another computer; nothing comes in
   cardan bridge foxglove bridge.json                  as the file says (cardan check bridge.json)
 
-A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
+A bridge is a separate process. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
 do not name, and no best-effort publisher waits for it.)";
 
 [[noreturn]] void become_bridge(const config::BridgeKind& kind, const std::vector<std::string>& arguments) {

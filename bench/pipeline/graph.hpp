@@ -78,7 +78,7 @@ enum class Stage : std::uint32_t { Lidar, Preprocessing, Localization, Perceptio
 constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>(stage); }
 }  // namespace lidar
 
-/// Each link's peer and way of waiting, by its place; a chain uses as many as it has links.
+/// Each link's peer and way of waiting, by its place; a chain uses the first ones, one for each link.
 using LinkContenders = std::array<Contender, kMostLinks>;
 
 /// The memory of a run of the pipeline, made by the harness: the stages' area, whose roles are the stages, and the

@@ -40,7 +40,7 @@ struct LookedAt {
 struct StagesModule {
   /// Opens the inputs once. Throws cardan::Error: one cannot be used.
   LookedAt (*look)(const StageInputs& inputs) = nullptr;
-  /// Plays a stage of a run, in a process of its own. Throws cardan::Error.
+  /// Plays a stage of a run, in its own process. Throws cardan::Error.
   void (*play)(const Area& stages, std::uint32_t role, const StageInputs& inputs) = nullptr;
 };
 

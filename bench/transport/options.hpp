@@ -37,7 +37,7 @@ std::string_view name_of(Wait wait) noexcept;
 struct Scenario {
   std::uint32_t publishers = 1;
   std::uint32_t subscribers = 1;
-  std::uint32_t links = 1;  ///< each with a topic and with processes of its own; conditions hold for all together
+  std::uint32_t links = 1;  ///< each with its own topic and processes; conditions hold for all together
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

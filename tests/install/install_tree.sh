@@ -13,7 +13,7 @@ listed=$(cd "$SOURCE/include" && find . -type f -printf '%P\n' | sort)
 [[ -z $LEFT_OUT ]] || listed=$(grep -vE "$LEFT_OUT" <<<"$listed")
 installed=$(cd "$PREFIX/include" && find . -type f -printf '%P\n' | sort)
 diff <(echo "$listed") <(echo "$installed") || fail "the installed headers differ from include/"
-# Nothing of this computer may stay in what others build against.
+# No path of this computer may stay in the files that others build against.
 if grep -rlF -e "$SOURCE" -e "$BUILD" "$PREFIX" --include='*.cmake' --include='*.pc' --include='*.hpp'; then fail "a path of the build is left in the files above"; fi
 # The unit starts the command that is installed next to it.
 unit=$PREFIX/lib/systemd/system/cardan@.service

@@ -38,7 +38,7 @@ constexpr std::int64_t kEndWithin = 20 * kSecond;
 constexpr int kDepth = 10;                // messages
 constexpr int kMostMessages = 1'000'000;  // their round trips come in one report
 constexpr int kBridgeDomain = 97, kNativeDomain = 98;
-constexpr int kUdpPort = 7001, kTcpPort = 7002, kZenohPort = 7447;  // in networks of our own
+constexpr int kUdpPort = 7001, kTcpPort = 7002, kZenohPort = 7447;  // in our own networks
 
 struct Stop {};
 void check() {

@@ -124,7 +124,7 @@ std::unique_ptr<Work> work_of(Stage stage, const Cell& cell, const std::vector<A
 }
 
 LookedAt look(const StageInputs& inputs) {
-  // The scans of the simulated street have as many rays each time; those of a recording have not.
+  // The scans of the simulated street always have the same number of rays; those of a recording have not.
   const bool is_simulated = inputs.from.empty() && inputs.lidar.empty();
   const Scans scans(inputs, is_simulated ? kLooks : kAllScans, inputs.rate_hz);
   Preprocessor filter;

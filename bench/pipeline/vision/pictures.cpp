@@ -87,7 +87,7 @@ void Pictures::record(const std::string& file, const std::string& topic, std::si
 }
 
 void Pictures::decode(const std::string& file, std::size_t most) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what goes wrong is said here
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // errors are reported here
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored))
     throw Error(ErrorCode::Unavailable, fmt::format("--camera {}: no such file", file),

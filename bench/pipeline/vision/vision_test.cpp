@@ -60,7 +60,7 @@ TEST(Lane, FindsTheLinesOfTheDrawnStreet) {
     for (const auto& line : finder.find(draw_street(number))) EXPECT_TRUE(line.found()) << number;
 }
 
-// A patch with a pattern of its own on a noisy ground.
+// A patch with its own pattern on a noisy ground.
 cv::Mat with_patch_at(cv::Point corner, bool patch = true) {
   cv::Mat picture(240, 320, CV_8U);
   cv::RNG random(7);

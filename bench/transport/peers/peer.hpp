@@ -44,12 +44,12 @@ struct PeerKind {
   bool on_request = false;
   /// The ways of waiting that are measured when `wanted` are asked for.
   std::vector<Wait> (*waits)(const std::vector<Wait>& wanted) = nullptr;
-  /// Makes what its roles share. Null: the peer finds its roles by a discovery of its own.
+  /// Makes what its roles share. Null: the peer finds its roles by its own discovery.
   Wiring (*wire)(const Cell& cell) = nullptr;
   /// Starts a program that the peer needs besides its roles, such as a daemon, when the bench begins. It ends with what
   /// is returned. Null: it needs none.
   std::shared_ptr<void> (*start_companion)(const std::string& folder) = nullptr;
-  /// Plays one role of a run, in a process of its own: publishers first, then readers. Throws cardan::Error.
+  /// Plays one role of a run, in its own process: publishers first, then readers. Throws cardan::Error.
   void (*play)(const Area& area, std::uint32_t index) = nullptr;
   /// Its ends for `cardan bench pipeline`.
   LinkEnds links{};

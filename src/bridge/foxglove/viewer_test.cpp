@@ -94,7 +94,7 @@ TEST(FoxgloveViewer, OneTextHasFewAnswers) {
   std::string many;
   for (int i = 0; i < 5'000; ++i) many += std::string(i == 0 ? "" : ",") + R"({"id":1,"channelId":99})";
   viewer.text(R"({"op":"subscribe","subscriptions":[)" + many + "]}");
-  int answers = -1;  // the first one says who the server is
+  int answers = -1;  // the first one describes the server
   std::string last;
   for (; line.busy; ++answers) {
     last = line.last;
@@ -113,7 +113,7 @@ TEST(FoxgloveViewer, TopicsOfTheirOwnerAreNotThereForOtherUsers) {
     line.ours = ours;
     Viewer viewer(1, bridge, line, {});
     viewer.advertise(bridge.only);
-    viewer.text(kSubscribe);  // as a stranger guesses the number
+    viewer.text(kSubscribe);  // as another client guesses the number
     EXPECT_EQ(bridge.only.viewers.size(), ours ? 1U : 0U);
     std::string all;
     for (; line.busy; viewer.sent()) {

@@ -270,7 +270,7 @@ bool kernel_faults_in() {
   return done && grown >= 512;
 }
 
-TEST(PublisherArea, OfAStrangersAreaALimitedPartIsFaultedIn) {
+TEST(PublisherArea, OfAnotherUsersAreaALimitedPartIsFaultedIn) {
   if (!kernel_faults_in()) GTEST_SKIP() << "this kernel, or an emulator of it, faults no pages in";
   const Made made(24 * kMiB, 4);
   const PublisherArea area = made.map();

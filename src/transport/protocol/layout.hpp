@@ -123,7 +123,7 @@ constexpr std::int64_t latency_of_bucket(std::size_t bucket) {
   return base + static_cast<std::int64_t>(bucket % 4) * (base / 4);
 }
 
-/// The number of bells on a board. Each bell has a line of its own. A publishing process has one board of 64 KiB for
+/// The number of bells on a board. Each bell has its own line. A publishing process has one board of 64 KiB for
 /// each user that it serves.
 inline constexpr std::size_t kBells = 1024;
 struct alignas(kLine) Bell {

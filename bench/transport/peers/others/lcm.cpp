@@ -17,7 +17,7 @@
 namespace cardan::bench {
 namespace {
 
-// A group and a port of its own, so that the bench neither hears nor disturbs an LCM system.
+// Its own group and port, so that the bench neither hears nor disturbs an LCM system.
 constexpr const char* kProvider = "udpm://239.255.76.98:7698?ttl=0&recv_buf_size=";
 constexpr long kMostBuffer = 64L << 20U;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ros1`: roscpp over TCP with tcpNoDelay, queues of one message, the message object reused by the publisher and the
-// callback called by an AsyncSpinner of one thread. The bench starts a master of its own on 127.0.0.1.
+// callback called by an AsyncSpinner of one thread. The bench starts a separate master on 127.0.0.1.
 #include <unistd.h>
 
 #include <algorithm>
