@@ -103,7 +103,7 @@ constexpr LinkEnds links_with() {
   return {open_writer<Writer>, open_pulled<Reader>};
 }
 
-/// The same for a peer that delivers frames on a thread of its own: its Reader<Receiver>, made of the area, calls
+/// The same for a peer that delivers frames on its own thread: its Reader<Receiver>, made of the area, calls
 /// deliver() of the receiver for each.
 template <template <class> class Reader>
 class DeliveredLink final : public LinkReader {

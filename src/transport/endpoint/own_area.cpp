@@ -54,7 +54,7 @@ OwnArea::OwnArea(const PublisherContract& contract, const Placement& placement) 
   const std::size_t message_offset = align_up(sizeof(layout::SlotMeta) + (type.has_arena ? type.arena_bytes : 0),
                                               std::max<std::size_t>(type.alignment, 8));
   const std::size_t record = align_up(message_offset + type.bytes, layout::kRecord);
-  const bool apart = o.max_bytes >= layout::kPageAlignedFrom;
+  const bool apart = layout::payloads_apart(o.max_bytes);
   const std::size_t payload = align_up(o.max_bytes, apart ? layout::kPage : layout::kRecord);
   const std::size_t slot_stride = apart ? record : record + payload;
   const std::size_t slots = number_of_slots(contract, record + payload);
@@ -125,7 +125,7 @@ SlotPlaces OwnArea::places() const noexcept {
 
 void OwnArea::commit(std::uint32_t have, std::uint32_t count) const {
   const layout::Header& h = *header_;
-  const bool apart = h.payload_stride != h.slot_stride;
+  const bool apart = layout::payloads_apart(h.payload_bytes);
   if (count > h.max_slots)
     throw Error(ErrorCode::Limit,
                 fmt::format("topic '{}' has room for {} slots, but {} are needed", h.topic.data(), h.max_slots, count),

@@ -21,7 +21,7 @@ struct OwnSlots::Peers {
 // more.
 OwnSlots::OwnSlots(const OwnArea& area, const PublisherContract& contract)
     : loans_(contract.options.loans),
-      reuse_warm_(contract.options.max_bytes >= layout::kPageAlignedFrom),
+      reuse_warm_(layout::payloads_apart(contract.options.max_bytes)),
       fewest_(contract.fewest_slots()) {
   pool_.make(area.header().max_slots);
   commit(area, fewest_);

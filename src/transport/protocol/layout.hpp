@@ -131,6 +131,9 @@ struct alignas(kLine) Bell {
 };
 static_assert(sizeof(Bell) == kLine);
 
+/// Whether payloads of this capacity are a region of their own; else each follows its record.
+constexpr bool payloads_apart(std::size_t capacity) { return capacity >= kPageAlignedFrom; }
+
 constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
