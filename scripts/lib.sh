@@ -52,7 +52,7 @@ find_tools() {
 when_idle() {
   exec setsid nice -n 19 bash -c '((EUID)) || { echo 19 >/proc/self/autogroup; } 2>/dev/null || true; exec "$@"' when_idle "$@"
 }
-hurry() { { echo 0 >"/proc/$1/autogroup"; } 2>/dev/null || true; }
+hurry() { { echo 0 >"/proc/$1/autogroup"; renice -n 0 -g "$1"; } >/dev/null 2>&1 || true; }
 
 # Puts the wheel $1 into the folder $2 with the tag of the systems on which it runs. Nothing is grafted: a wheel that needs other libraries than
 # glibc and libgcc is refused, and so is one that needs a newer glibc than 2.28. $3: the log. To be called with python set.

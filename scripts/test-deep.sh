@@ -22,7 +22,7 @@ order=(
   "dds     15"
   "deb     20"
   "tidy    30"
-  "fuzz    35"
+  "fuzz    45"
 )
 selected=" $* "
 for name; do [[ -x scripts/deep/$name.sh ]] || die "no section '$name' — there are: $(cd scripts/deep && ls *.sh | sed 's/\.sh$//' | paste -sd' ')" 2; done
