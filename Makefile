@@ -91,7 +91,7 @@ lint: ## check formatting and run clang-tidy
 	@scripts/lint.sh
 
 clean: ## remove what was built (the street video and the Python packages stay; make distclean removes all)
-	@rm -rf $(filter-out build/data build/venv build/pcl build/npm build/ecal,$(wildcard build/*))
+	@rm -rf $(filter-out build/data build/venv build/pcl build/opencv build/npm build/ecal,$(wildcard build/*))
 
 .PHONY: distclean
 distclean: ## remove all of build

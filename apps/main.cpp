@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `cardan`. Each subcommand has a folder of its own, and registers itself (command.hpp).
+// The command `cardan`. Each subcommand has its own folder, and registers itself (command.hpp).
 #include <CLI/CLI.hpp>
 
 #include "apps/command.hpp"

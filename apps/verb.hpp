@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of subcommands with subcommands of their own ("cardan topic list") share.
+// The common part of subcommands that have subcommands ("cardan topic list").
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -25,14 +25,14 @@
 #include "bench/own_shared_memory.hpp"
 #include "bench/pipeline/pipeline.hpp"
 #include "bench/results/commands.hpp"
+#include "bench/results/exit_code.hpp"
+#include "bench/results/host.hpp"
 #include "bench/runtime/runtime.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/peer_modules.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/sensors.hpp"
 #include "bench/transport/transport.hpp"
-#include "cardan/error.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -50,6 +50,29 @@ void add_json_option(CLI::App& command, std::string& json) {
           ""));
 }
 
+/// A part of the bench, whose `run` returns the exit code.
+template <class Arguments>
+struct PartOptions {
+  template <class Run>
+  PartOptions(CLI::App& group, const char* name, const std::string& about, const char* examples, Run run)
+      : command(*group.add_subcommand(name, about)), a(*arguments) {
+    command.footer(examples);
+    add_json_option(command, a.json);
+    command.callback([kept = arguments, run] {
+      if (const int code = run(*kept); code != 0) throw CLI::RuntimeError(code);
+    });
+  }
+  /// How the bench starts its own processes.
+  template <class T>
+  void add_hidden(const char* option, T& value) {
+    command.add_option(option, value)->group("");
+  }
+
+  CLI::App& command;
+  std::shared_ptr<Arguments> arguments = std::make_shared<Arguments>();
+  Arguments& a;
+};
+
 constexpr const char* kExamples = R"(Examples:
   cardan bench transport                                  all peers, the usual sizes, ten minutes
   cardan bench transport --quick                          a look in a minute
@@ -60,17 +83,6 @@ constexpr const char* kExamples = R"(Examples:
 
 Exit codes: 0 ok, 1 a run failed or was interrupted, 2 wrong options, 3 a reader of cardan lost or tore a frame.)";
 
-int measure(const TransportArguments& arguments) {
-  TransportOptions options;
-  try {
-    options = parse_options(arguments, allowed_cpus());
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench transport: {}\n", e.what());
-    return kUsage;
-  }
-  return run_transport_bench(options);
-}
-
 constexpr const char* kRuntimeExamples = R"(Examples:
   cardan bench runtime                    FastCycle's workload, one component to eight, data fusion, some minutes
   cardan bench runtime --quick            a first look
@@ -80,12 +92,13 @@ ROS 1 nodelets are measured too where they are installed; scripts/setup.sh --for
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a component of cardan lost a frame.)";
 
 void add_runtime_bench(CLI::App& group) {
-  auto* const command = group.add_subcommand("runtime",
-                                             "Latency and jitter between components of one process, against a bare "
-                                             "hand-over between threads and ROS 1 nodelets; data fusion");
-  command->footer(kRuntimeExamples);
-  auto arguments = std::make_shared<RuntimeArguments>();
-  auto& a = *arguments;
+  PartOptions<RuntimeArguments> part(group, "runtime",
+                                     "Latency and jitter between components of one process, against a bare "
+                                     "hand-over between threads and ROS 1 nodelets; data fusion",
+                                     kRuntimeExamples,
+                                     [](const RuntimeArguments& a) { return run_runtime_bench(a, allowed_cpus()); });
+  auto& a = part.a;
+  CLI::App* const command = &part.command;
   command->add_option("--sizes", a.sizes, "Payloads: 32K,256K,1M,4M … to 1G");
   command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
   command->add_option("--frames", a.frames,
@@ -93,11 +106,7 @@ void add_runtime_bench(CLI::App& group) {
   command->add_option("--publisher-cpu", a.publisher_cpu,
                       "Pin the publisher's thread to this CPU (default: the first)");
   command->add_option("--reader-cpu", a.reader_cpu, "Pin the readers' thread to this one (default: the second)");
-  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round, one size");
-  command->callback([arguments] {
-    if (const int code = run_runtime_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
-  });
 }
 
 #ifdef CARDAN_HAS_RECORD_BENCH
@@ -111,13 +120,13 @@ fio and ROS 1's rosbag are measured too where they are installed; scripts/setup.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 Cardan's recorder lost messages that the disk could take.)";
 
 void add_record_bench(CLI::App& group) {
-  auto* const command =
-      group.add_subcommand("record",
-                           "Recording: rate, loss, CPU and the effect on other programs, against fio, "
-                           "rosbag2 and rosbag");
-  command->footer(kRecordExamples);
-  auto arguments = std::make_shared<RecordArguments>();
-  auto& a = *arguments;
+  PartOptions<RecordArguments> part(group, "record",
+                                    "Recording: rate, loss, CPU and the effect on other programs, against fio, "
+                                    "rosbag2 and rosbag",
+                                    kRecordExamples,
+                                    [](const RecordArguments& a) { return run_record_bench(a, allowed_cpus()); });
+  auto& a = part.a;
+  CLI::App* const command = &part.command;
   command->add_option("--only", a.only, "Some of rate,phases,cameras,mix,task,bystander,pipeline (default: all)");
   command->add_option("--peers", a.peers, "Some of fio,cardan,speed,rosbag2,rosbag (default: all)");
   command->add_option("--folder", a.folder, "A folder on the disk to be measured (default: where this was built)");
@@ -130,15 +139,10 @@ void add_record_bench(CLI::App& group) {
   command->add_option("--producer-cpu", a.producer_cpu, "Pin the sensors to this CPU (default: the first)");
   command->add_option("--task-cpu", a.task_cpu,
                       "Pin the task, the pipeline and the other reader to this one (default: the last)");
-  add_json_option(*command, a.json);
   command->add_flag("--keep", a.keep, "Leave the recorded files; they are many, and large");
   command->add_flag("--quick", a.quick, "Short runs, one round, at most two cameras in the sweep");
   command->add_flag("--full", a.full, "10 s a run, five rounds, whole scenes (hours)");
-  // How the bench starts its own sensors and recorders.
-  command->add_option("--part", a.part)->group("");
-  command->callback([arguments] {
-    if (const int code = run_record_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
-  });
+  part.add_hidden("--part", a.part);
 }
 #endif
 
@@ -148,26 +152,21 @@ constexpr const char* kBridgeExamples = R"(Examples:
   cardan bench bridge --quick                   a first look
   cardan bench bridge --only foxglove,zenoh --json out.json
 
-It runs in a network namespace of its own (root, or user namespaces). Fast DDS and Zenoh are measured where they are:
+It runs in its own network namespace (root, or user namespaces). Fast DDS and Zenoh are measured where they are:
 apt-get install libfastrtps-dev libfastcdr-dev before the build; make zenoh.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a bridge lost messages.)";
 
 void add_bridge_bench(CLI::App& group) {
-  auto* const command = group.add_subcommand(
-      "bridge", "Bridges: arrival, latency, CPU and memory with Fast DDS, Zenoh and a Foxglove client");
-  command->footer(kBridgeExamples);
-  auto arguments = std::make_shared<BridgeArguments>();
-  auto& a = *arguments;
+  PartOptions<BridgeArguments> part(
+      group, "bridge", "Bridges: arrival, latency, CPU and memory with Fast DDS, Zenoh and a Foxglove client",
+      kBridgeExamples, [](const BridgeArguments& a) { return run_bridge_bench(a); });
+  auto& a = part.a;
+  CLI::App* const command = &part.command;
   command->add_option("--only", a.only, "Some of " + names_of_bridge_rows() + " (default: all)");
   command->add_option("--seconds", a.seconds, "How long the camera sends in a run (default: 10)");
   command->add_option("--runs", a.runs, "Rounds, interleaved (default: 3)");
-  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 2 s");
-  // How the bench starts its own camera and readers.
-  command->add_option("--part", a.part)->group("");
-  command->callback([arguments] {
-    if (const int code = run_bridge_bench(*arguments); code != 0) throw CLI::RuntimeError(code);
-  });
+  part.add_hidden("--part", a.part);
 }
 
 constexpr const char* kV2xExamples = R"(Examples:
@@ -181,11 +180,11 @@ once, one after the other within a period. It needs root or user namespaces, and
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a message through a bridge of cardan got no answer.)";
 
 void add_v2x_bench(CLI::App& group) {
-  auto* const command =
-      group.add_subcommand("v2x", "The round trip of a small message between two networks over a link like Wi-Fi");
-  command->footer(kV2xExamples);
-  auto arguments = std::make_shared<V2xArguments>();
-  auto& a = *arguments;
+  PartOptions<V2xArguments> part(group, "v2x",
+                                 "The round trip of a small message between two networks over a link like Wi-Fi",
+                                 kV2xExamples, [](const V2xArguments& a) { return run_v2x_bench(a); });
+  auto& a = part.a;
+  CLI::App* const command = &part.command;
   command->add_option("--only", a.only, "Some of " + names_of_v2x_peers() + " (default: all)");
   command->add_option("--bytes", a.bytes, "Of a message: 16 to 60000 (default: 1000)");
   command->add_option("--hz", a.hz, "Messages a second (default: 10)");
@@ -196,13 +195,9 @@ void add_v2x_bench(CLI::App& group) {
   command->add_option("--loss", a.loss_percent,
                       "Percent of the packets that the link loses in each direction (default: 1)");
   command->add_option("--rate-mbit", a.rate_mbit, "Mbit/s of the link (default: 6)");
-  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 15 s");
   // How the bench starts both ends.
-  command->add_option("--part", a.part)->group("");
-  command->callback([arguments] {
-    if (const int code = run_v2x_bench(*arguments); code != 0) throw CLI::RuntimeError(code);
-  });
+  part.add_hidden("--part", a.part);
 }
 #endif
 
@@ -215,42 +210,72 @@ constexpr const char* kPipelineExamples = R"(Examples:
   cardan bench pipeline --chain lidar --from drive.mcap --topic /lidar/points
 
 camera: camera -> lane finder, detector, tracker -> fusion. lidar: LiDAR -> preprocessing -> localization by NDT ->
-perception -> planning -> decision. Each stage is a process of its own. The table has the latency of each stage, of the
+perception -> planning -> decision. Each stage is a separate process. The table has the latency of each stage, of the
 whole, the ratio of transmission to processing, losses and CPU; of the LiDAR's also how often NDT gives a pose, and how
 much sooner the vehicle brakes. The first needs a build with OpenCV, the second one with PCL.
 Exit codes: 0 ok, 1 failed or interrupted, 2 wrong options, 3 a link made by cardan lost or tore a frame.)";
 
 void add_pipeline_bench(CLI::App& group) {
-  auto* const command = group.add_subcommand(
-      "pipeline", "Pipelines with real algorithms in five or six processes, over each peer in turn");
-  command->footer(kPipelineExamples);
-  auto arguments = std::make_shared<PipelineArguments>();
-  auto& a = *arguments;
+  PartOptions<PipelineArguments> part(
+      group, "pipeline", "Pipelines with real algorithms in five or six processes, over each peer in turn",
+      kPipelineExamples, [](const PipelineArguments& a) { return run_pipeline_bench(a, allowed_cpus()); });
+  auto& a = part.a;
+  CLI::App* const command = &part.command;
   command->add_option("--chain", a.chain, "camera or lidar (default: camera)");
   command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
   command->add_option("--waits", a.waits, "How stages wait: some of block,spin,prewake,anticipate (default: block)");
   command->add_option("--links", a.links,
                       "Links that another peer makes: pictures,results,targets of camera, "
                       "scans,points,located,obstacles,plans of lidar, as results=PEER (default: none)");
-  command->add_option("--camera", a.camera,
+  command->add_option("--camera", a.inputs.camera,
                       "A video file, or `drawn` (default: the street video, or drawn where there is none)");
-  command->add_option("--detector", a.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
-  command->add_option("--threads", a.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
-  command->add_option("--lidar", a.lidar,
+  command->add_option("--detector", a.inputs.detector, "An ONNX file (default: OpenCV's pedestrian detector)");
+  command->add_option("--threads", a.inputs.threads, "Of OpenCV in the detector (default: as many as there are CPUs)");
+  command->add_option("--lidar", a.inputs.lidar,
                       "A pcap file of a Velodyne or a folder of KITTI scans (default: the simulated street)");
-  command->add_option("--from", a.from, "A recording (MCAP) with images or point clouds instead");
-  command->add_option("--topic", a.topic, "Its topic (default: the only one of that kind)");
+  command->add_option("--from", a.inputs.from, "A recording (MCAP) with images or point clouds instead");
+  command->add_option("--topic", a.inputs.topic, "Its topic (default: the only one of that kind)");
   command->add_option("--rate", a.rate_hz, "Pictures or scans per second (default: 5 or 10)");
   command->add_option("--frames", a.frames, "Pictures or scans per run (default: 60); the first tenth is discarded");
   command->add_option("--runs", a.runs, "Rounds over all peers, interleaved (default: 3)");
-  add_json_option(*command, a.json);
   command->add_flag("--quick", a.quick, "One round of 30 pictures or scans");
-  // How the bench starts its own stages.
-  command->add_option("--role-fd", a.role_fd)->group("");
-  command->add_option("--role-index", a.role_index)->group("");
-  command->callback([arguments] {
-    if (const int code = run_pipeline_bench(*arguments, allowed_cpus()); code != 0) throw CLI::RuntimeError(code);
-  });
+  part.add_hidden("--role-fd", a.role_fd);
+  part.add_hidden("--role-index", a.role_index);
+}
+
+void add_transport_bench(CLI::App& group) {
+  PartOptions<TransportArguments> part(
+      group, "transport",
+      "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP", kExamples,
+      [](const TransportArguments& a) {
+        return exit_code_of("transport", [&] { return run_transport_bench(parse_options(a, allowed_cpus())); });
+      });
+  auto& a = part.a;
+  CLI::App* const command = &part.command;
+  command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
+  command->add_option("--scenarios", a.scenarios,
+                      "Publishers and readers: 1p1s,1p5s,1p10s,5p1s; 4x1p1s: four such links at once");
+  command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G; none, with --micro");
+  command->add_option("--sensors", a.sensors,
+                      "Messages of the papers' sensors at their rates: all, or some of " + names_of_sensors());
+  command->add_option("--waits", a.waits,
+                      "How readers wait: some of block,spin,prewake,anticipate (default: all), soon");
+  command->add_option(
+      "--rate", a.rates,
+      "Frames per second of each publisher, also several: 20,40,80 (default: 100 up to 64 KiB, 30 above)");
+  command->add_option("--conditions", a.conditions,
+                      "Surroundings of the frames, one after the other: some of none (default), work=MS, "
+                      "load=THREADSxPERCENT, cpu=PERCENT, fifo; several at once as work=20+fifo");
+  command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
+  command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");
+  command->add_option("--minutes", a.minutes, "Start no round that would end later");
+  command->add_option("--publisher-cpu", a.publisher_cpu, "Pin publishers to this CPU (default: the first)");
+  command->add_option("--reader-cpus", a.reader_cpus, "Pin readers to these in turn (default: all others)");
+  command->add_flag("--full", a.full, "5 rounds of 1000 frames, 100 discarded, all sizes and scenarios (hours)");
+  command->add_flag("--quick", a.quick, "One round, two sizes");
+  command->add_flag("--micro", a.micro, "Also single operations: loan + publish, attach, discovery");
+  part.add_hidden("--role-fd", a.role_fd);
+  part.add_hidden("--role-index", a.role_index);
 }
 
 /// Whether this process is one that the bench has started. It loads the peers' modules that it needs.
@@ -273,42 +298,7 @@ void add_bench(CLI::App& app) {
   add_v2x_bench(*group);
 #endif
   add_pipeline_bench(*group);
-  auto* const command = group->add_subcommand(
-      "transport", "Latency, loss and CPU of handing frames over: cardan, raw shared memory, SIM, Unix sockets, TCP");
-  command->footer(kExamples);
-
-  auto arguments = std::make_shared<TransportArguments>();
-  auto& a = *arguments;
-  command->add_option("--peers", a.peers, "Some of " + names_of_peers() + " (default: all)");
-  command->add_option("--scenarios", a.scenarios,
-                      "Publishers and readers: 1p1s,1p5s,1p10s,5p1s; 4x1p1s: four such links at once");
-  command->add_option("--sizes", a.sizes, "Payloads: 128,4K,64K,640*480*3,4M,8M … to 1G; none, with --micro");
-  command->add_option("--sensors", a.sensors,
-                      "Messages of the papers' sensors at their rates: all, or some of " + names_of_sensors());
-  command->add_option("--waits", a.waits,
-                      "How readers wait: some of block,spin,prewake,anticipate (default: all), soon");
-  command->add_option(
-      "--rate", a.rates,
-      "Frames per second of each publisher, also several: 20,40,80 (default: 100 up to 64 KiB, 30 above)");
-  command->add_option("--conditions", a.conditions,
-                      "Surroundings of the frames, one after the other: some of none (default), work=MS, "
-                      "load=THREADSxPERCENT, cpu=PERCENT, fifo; several at once as work=20+fifo");
-  command->add_option("--runs", a.runs, "Rounds over everything, interleaved (default: 5)");
-  command->add_option("--frames", a.frames, "Frames per run; the first tenth (at least 10) is discarded");
-  command->add_option("--minutes", a.minutes, "Start no round that would end later");
-  command->add_option("--publisher-cpu", a.publisher_cpu, "Pin publishers to this CPU (default: the first)");
-  command->add_option("--reader-cpus", a.reader_cpus, "Pin readers to these in turn (default: all others)");
-  add_json_option(*command, a.json);
-  command->add_flag("--full", a.full, "5 rounds of 1000 frames, 100 discarded, all sizes and scenarios (hours)");
-  command->add_flag("--quick", a.quick, "One round, two sizes");
-  command->add_flag("--micro", a.micro, "Also single operations: loan + publish, attach, discovery");
-  // How the bench starts its own publishers and readers.
-  command->add_option("--role-fd", a.role_fd)->group("");
-  command->add_option("--role-index", a.role_index)->group("");
-
-  command->callback([arguments] {
-    if (const int code = measure(*arguments); code != 0) throw CLI::RuntimeError(code);
-  });
+  add_transport_bench(*group);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # Each file belongs to a component, which becomes a package (CardanPackage.cmake) or can be installed alone:
 # cmake --install build/release --component runtime
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
-# Libraries that the programs load, and no program links: in a folder of their own.
+# Libraries that the programs load, and no program links: in their own folder.
 set(cardan_private_libdir lib/cardan)
 file(RELATIVE_PATH cardan_private_to_lib "/p/${cardan_private_libdir}" "/p/${CMAKE_INSTALL_LIBDIR}")
 file(RELATIVE_PATH cardan_libexec_to_lib "/p/libexec/cardan" "/p/${CMAKE_INSTALL_LIBDIR}")
@@ -23,10 +23,11 @@ if(TARGET cardan_record)  # cardan::record
 endif()
 install(EXPORT cardanTargets NAMESPACE cardan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cardan)
 
-# Those of the recorder only with its library.
 set(cardan_left_out)
 if(NOT cardan_has_record)
-  set(cardan_left_out REGEX "/(mcap|recorder(_report)?\\.hpp|player\\.hpp|schedule\\.hpp|disk_mode\\.hpp|detail/checksum\\.hpp)$" EXCLUDE)
+  get_property(cardan_left_out GLOBAL PROPERTY CARDAN_RECORD_HEADERS)
+  list(PREPEND cardan_left_out REGEX)
+  list(APPEND cardan_left_out EXCLUDE)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${cardan_left_out})
 
@@ -81,7 +82,8 @@ function(cardan_install_part target component)
     install(TARGETS ${target} LIBRARY DESTINATION ${cardan_private_libdir} COMPONENT ${component} OPTIONAL)
   endif()
 endfunction()
-foreach(kind dds foxglove zenoh)
+get_property(cardan_bridges GLOBAL PROPERTY CARDAN_BRIDGES)
+foreach(kind IN LISTS cardan_bridges)
   cardan_install_part(cardan_bridge_${kind}_program bridge)
 endforeach()
 if(TARGET cardan_bridge_foxglove_program AND CARDAN_BUILD_APPS)  # of the libraries that are in the page

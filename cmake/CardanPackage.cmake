@@ -62,7 +62,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/generated/debian/triggers "activate-noawait ldc
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/generated/debian/shlibs ${PROJECT_BINARY_DIR}/generated/debian/triggers)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "cardan-tools")
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/debian_depends.cmake)
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cardan-bridge, cardan-opencv, python3-cardan")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cardan-bridge, cardan-opencv, graphviz, python3-cardan")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "cardan-tools, python3-opencv")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/python/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/postrm

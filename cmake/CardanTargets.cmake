@@ -16,7 +16,7 @@ function(cardan_optimize_less target)
   endif()
 endfunction()
 
-# For code whose speed does not matter. What a test calls of the hot path in headers is then not inlined: half of the compiler's time less.
+# For code whose speed does not matter. Then a test's calls of the hot path in headers are not inlined: half of the compiler's time less.
 # Under sanitizers it would run too slowly.
 function(cardan_optimize_not target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
@@ -46,7 +46,7 @@ function(cardan_precompile_test_headers target)
 endfunction()
 
 # A GoogleTest program: cardan_test(NAME name SOURCES a_test.cpp … [LIBRARIES …] [LABELS …] [TIMEOUT seconds] [SERIAL])
-# Labels that the scripts know: `deep` (long: only in make test-deep), `native` (needs an uninstrumented build on a kernel of its own
+# Labels that the scripts know: `deep` (long: only in make test-deep), `native` (needs an uninstrumented build on its own kernel
 # architecture: not under sanitizers or qemu), `package` (looks at the tree or at what is installed: once is enough).
 # The tested code was compiled in its library, so that the test's own code is not optimized, except in tests that are SERIAL or `native`:
 # what they race, count or measure is the hot path, a part of which is compiled into the test.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a command as an ordinary user: another user id, no group and no capability, and a home of its own that is removed afterwards.
+# Runs a command as an ordinary user: another user id, no group and no capability, and a separate home that is removed afterwards.
 # Root hides faults. Without root, it just runs the command.
 #
 #   scripts/as_user.sh COMMAND [ARGUMENT]...

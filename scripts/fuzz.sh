@@ -6,7 +6,7 @@
 #   scripts/fuzz.sh [--seconds N] [--list] [target]...        e.g. scripts/fuzz.sh --seconds 3600 server client
 #
 # One to a processor, JOBS at a time. Their findings stay in build/fuzz/corpus and is where the next run begins; what they find is
-# in build/fuzz/findings. An input alone:  build/fuzz/bin/<target>_fuzz FILE
+# in build/fuzz/findings. An input alone:  build/fuzz/bin/<target>_fuzz FILE   (zenoh_*: with LD_LIBRARY_PATH=build/release/lib)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -58,6 +58,8 @@ export ASAN_SYMBOLIZER_PATH
 run_one() {  # $1: the target, $2: the processor
   local corpus=$build/corpus/$1 known=tests/fuzz/corpus/$1 inputs pin=()
   mkdir -p "$corpus"
+  # Next to a program of Rust lies the instrumented library, whose symbols it does not have.
+  if [[ $1 == zenoh_* ]]; then local -x LD_LIBRARY_PATH=$PWD/build/release/lib; fi
   CARDAN_FUZZ_SEEDS=$corpus "$build/bin/$1_fuzz" >"$build/log/$1" 2>&1 || return 0  # the empty log tells
   inputs=("$corpus")
   if [[ -d $known ]]; then inputs+=("$known"); fi

@@ -46,13 +46,13 @@ find_tools() {
   if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 }
 
-# To be started with &, for it ends its shell: runs a command in a session of its own, with what the others leave of the processors
+# To be started with &, for it ends its shell: runs a command in its own session, with what the others leave of the processors
 # until its process is given to hurry. The kernel gives each session the same share (autogroup), in which nice orders nothing. Only
 # root may take such an order back, and without that a busy computer would never let the command end.
 when_idle() {
   exec setsid nice -n 19 bash -c '((EUID)) || { echo 19 >/proc/self/autogroup; } 2>/dev/null || true; exec "$@"' when_idle "$@"
 }
-hurry() { { echo 0 >"/proc/$1/autogroup"; } 2>/dev/null || true; }
+hurry() { { echo 0 >"/proc/$1/autogroup"; renice -n 0 -g "$1"; } >/dev/null 2>&1 || true; }
 
 # Puts the wheel $1 into the folder $2 with the tag of the systems on which it runs. Nothing is grafted: a wheel that needs other libraries than
 # glibc and libgcc is refused, and so is one that needs a newer glibc than 2.28. $3: the log. To be called with python set.

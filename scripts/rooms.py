@@ -19,13 +19,13 @@ TREES = ["include", "src", "apps", "bench", "demo", "examples", "python", "tests
 
 # Top to bottom: a folder, its headers for users (in include/cardan), and what it is. It includes itself and the lines above it, but not one
 # with which "=" puts it side by side. A line without a folder is headers that a higher folder defines and a lower one also needs.
-# folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has a line of its own.
+# folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has its own line.
 LIBRARY = """
 src/base: clock error log placement realtime detail/{atomic,duration,fd,forked,function} | memory areas, descriptors, sockets, futexes, clocks, errors, log
 src/types: arena fixed_string fixed_vector message message_schema shm_string shm_vector detail/{message_fields,message_type} | shared vectors and strings, CARDAN_MESSAGE
 src/transport/protocol | the lock-free protocols, their memory orders, the layout of the pages
 : topic endpoint_options observer_report | public types that the inside also uses
-src/transport/endpoint: detail/{loaned_slot,sample_block,sample_clock,stop_flag} | hot path (publisher_core, subscriber_core), helper thread's half (subscriber_helper), waiting, events
+src/transport/endpoint: detail/{loaned_slot,sample_block,sample_clock,stop_flag} | hot path (publisher_core and its parts, subscriber_core), helper thread's half (subscriber_helper), waiting, events
 src/transport/discovery | run directory, connections (client, server), access rules, shares of other users
 src/transport: publisher subscriber sample any_publisher any_subscriber wait_any stop observer detail/{publisher_end,subscriber_end} | publisher, subscriber, observer
 src/messages: messages messages/* image point_cloud local_message any_type type_layout cdr cdr_reader cdr_writer eigen pcl | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
@@ -104,7 +104,7 @@ demo/sockets: demo demo/processes
 demo/{demo,entry}: demo/sensors demo/detector demo/processes demo/report demo/sockets
 apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
 apps/{main}:
-bench/{exit_code,pin,temporary_folder}:
+bench/{pin,temporary_folder}:
 bench/results:
 bench/results/all: bench/results
 bench/transport bench/transport/peers/{peer}: bench bench/results
@@ -115,9 +115,9 @@ bench/results/{commands}: bench/results/all bench/transport bench/transport/peer
 bench/bridge: bench bench/results bench/transport
 bench/bridge/v2x: bench bench/results bench/transport bench/bridge
 bench/bridge/fastdds: bench bench/bridge/v2x
-bench/pipeline bench/pipeline/lidar/{chain,figures}: bench bench/results bench/transport bench/transport/peers
+bench/pipeline: bench bench/results bench/transport bench/transport/peers
 bench/pipeline/lidar: demo/sensors bench/pipeline
-bench/pipeline/vision: demo demo/sensors demo/detector bench/transport bench/transport/peers bench/pipeline
+bench/pipeline/vision: demo demo/sensors demo/detector bench/pipeline
 bench/record/peers/{fio} bench/record/peers/ros1/{bag_count} bench/record/peers/rosbag2/{message,message_cache}: bench bench/transport
 bench/record: bench bench/results bench/transport bench/transport/peers bench/record/peers bench/record/peers/ros1 bench/record/peers/rosbag2
 bench/record/peers:

@@ -76,6 +76,7 @@ test      | hdr:google/protobuf/message.h            | libprotobuf-dev          
 test      | hdr:seccomp.h                            | libseccomp-dev           | shows that the hot path makes no system call
 test      | cmd:ip                                   | iproute2                 | tests across network namespaces
 test      | cmd:spin                                 | spin                     | checks the protocol models
+test?     | cmd:dot                                  | graphviz                 | pictures of `cardan graph --svg`
 test?     | cmd:openssl                              | openssl                  | certificates for the test of DDS Security
 test?     | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 test?     | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of the bridge's tests
@@ -303,41 +304,53 @@ fetch_video() {
   fi
 }
 
-# ---------------------------------------------------------------- PCL's headers, without the 4 GB that libpcl-dev pulls in
-fetch_pcl_headers() {  # $1: ? where it is optional
-  local into=build/pcl work deb
+# ---------------------------------------------------------------- headers and small libraries of large packages
+# Unpacks headers of packages that are not installed: they would bring VTK, Qt and MPI. $1: the folder in build; $2: how installed ones are
+# found; $3: the part of the bench that needs them, else an error; then the packages.
+fetch_headers() {
+  local into=build/$1 probe=$2 part=$3 work
+  shift 3
   [[ -e $into/usr/include ]] && return 0
-  compgen -G '/usr/include/pcl-1.*/pcl/point_cloud.h' >/dev/null && return 0
+  compgen -G "$probe" >/dev/null && return 0
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
-  [[ $dry_run == no ]] || { say "setup: would unpack PCL's headers (libpcl-dev, not installed) to $into"; return 0; }
-  say "setup: unpacking PCL's headers of libpcl-dev (not installed: it would bring VTK, Qt and MPI) to $into"
-  work=$(mktemp -d build/.pcl.XXXXXX)
+  [[ $dry_run == no ]] || { say "setup: would unpack the headers of $* (not installed) to $into"; return 0; }
+  say "setup: unpacking the headers of $* (not installed: more than a gigabyte would come with it) to $into"
+  work=$(mktemp -d build/.headers.XXXXXX)
   local sandbox=()
   ((EUID != 0)) || sandbox=(-o APT::Sandbox::User=root)
-  if (cd "$work" && apt-get -qq "${sandbox[@]}" -o Acquire::Retries=3 download libpcl-dev) >>build/setup.log 2>&1 &&
-    deb=$(compgen -G "$work/libpcl-dev_*.deb") && dpkg-deb -x "$deb" "$work/root" && rm -rf "$into" && mv "$work/root" "$into"; then
+  if (cd "$work" && apt-get -qq "${sandbox[@]}" -o Acquire::Retries=3 download "$@") >>build/setup.log 2>&1 &&
+    printf '%s\n' "$work"/*.deb | xargs -I{} dpkg-deb -x {} "$work/root" && rm -rf "$into" && mkdir -p "$into/usr" &&
+    mv "$work/root/usr/include" "$into/usr/include"; then
     rm -rf "$work"
   else
     rm -rf "$work"
-    [[ -z ${1:-} ]] || { say "setup: PCL's headers could not be fetched (build/setup.log says why); cardan bench pipeline --chain lidar is left out" >&2; return 0; }
-    die "PCL's headers could not be fetched (build/setup.log; \`apt-get download libpcl-dev\` must work)"
+    [[ -z $part ]] || { say "setup: the headers of $* could not be fetched (build/setup.log says why); cardan bench $part is left out" >&2; return 0; }
+    die "the headers of $* could not be fetched (build/setup.log; \`apt-get download $*\` must work)"
   fi
 }
-# The libraries for NDT, some megabytes: the package whose name has PCL's version.
-install_pcl_registration() {
-  compgen -G '/usr/lib/*/libpcl_registration.so*' >/dev/null && return 0
+# Installs one library of some megabytes. Its package's name has a version. $1: how an installed one is found; $2: the package that depends on it;
+# $3: the beginning of its name; $4: the part of the bench that needs it.
+install_library() {
+  compgen -G "$1" >/dev/null && return 0
   command -v apt-get >/dev/null && { ((EUID == 0)) || command -v sudo >/dev/null; } || return 0
   local package
-  package=$(LC_ALL=C apt-cache depends libpcl-dev 2>/dev/null | awk '$2 ~ /^libpcl-registration/ {print $2; exit}')
-  [[ -n $package ]] || { say "setup: this release has no package libpcl-registration; cardan bench pipeline --chain lidar is left out"; return 0; }
-  say "setup: optional, for the scan matching of cardan bench pipeline --chain lidar: $package"
+  package=$(LC_ALL=C apt-cache depends "$2" 2>/dev/null | awk -v name="$3" '$2 ~ "^" name {print $2; exit}')
+  [[ -n $package ]] || { say "setup: this release has no package $3; cardan bench $4 is left out"; return 0; }
+  say "setup: optional, for cardan bench $4: $package"
   [[ $dry_run == no ]] || return 0
   use_apt
   "${apt[@]}" install -y --no-install-recommends "$package" >>"$log" 2>&1 ||
-    say "setup: apt-get could not install $package ($log says why); cardan bench pipeline --chain lidar is left out" >&2
+    say "setup: apt-get could not install $package ($log says why); cardan bench $4 is left out" >&2
+}
+with_pcl() { fetch_headers pcl '/usr/include/pcl-1.*/pcl/point_cloud.h' "$1" libpcl-dev; }
+with_pcl_registration() { install_library '/usr/lib/*/libpcl_registration.so*' libpcl-dev libpcl-registration 'pipeline --chain lidar'; }
+with_opencv_tracking() {
+  has_header opencv4/opencv2/core.hpp || return 0  # of --for demo
+  fetch_headers opencv '/usr/include/opencv4/opencv2/tracking/tracking_legacy.hpp' pipeline libopencv-contrib-dev libopencv-video-dev
+  install_library '/usr/lib/*/libopencv_tracking.so*' libopencv-contrib-dev 'libopencv-contrib[0-9]' pipeline
 }
 
-# ---------------------------------------------------------------- Python packages, in a folder of their own
+# ---------------------------------------------------------------- Python packages, in their own folder
 make_venv() {
   [[ -x build/venv/bin/python ]] && build/venv/bin/python -c '' 2>/dev/null && return 0
   rm -rf build/venv
@@ -382,7 +395,7 @@ install_ecal() {
   fi
 }
 
-# ---------------------------------------------------------------- npm packages, in a folder of their own
+# ---------------------------------------------------------------- npm packages, in their own folder
 install_npm() {
   # An independent reader and writer of recordings, Foxglove's client, and a browser's page without the browser.
   local packages=(@mcap/core@2 @mcap/support@1 @foxglove/ws-protocol@0.8 @foxglove/rosmsg@5 @foxglove/rosmsg2-serialization@3 ws@8 jsdom@24) one missing=no
@@ -405,8 +418,9 @@ began=$EPOCHREALTIME
 install_packages
 install_optional
 if wants demo; then fetch_video; fi
-if wants test-deep; then fetch_pcl_headers; elif wants bench; then fetch_pcl_headers '?'; fi
-if wants bench; then install_pcl_registration; fi
+if wants test-deep; then with_pcl ''; elif wants bench; then with_pcl 'pipeline --chain lidar'; fi
+if wants bench; then with_pcl_registration; fi
+if wants bench || wants test; then with_opencv_tracking; fi
 if wants test || wants site; then install_python; fi
 if wants deb; then install_nanobind; fi
 if wants peers; then install_ecal; fi

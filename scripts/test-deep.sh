@@ -22,7 +22,7 @@ order=(
   "dds     15"
   "deb     20"
   "tidy    30"
-  "fuzz    35"
+  "fuzz    45"
 )
 selected=" $* "
 for name; do [[ -x scripts/deep/$name.sh ]] || die "no section '$name' — there are: $(cd scripts/deep && ls *.sh | sed 's/\.sh$//' | paste -sd' ')" 2; done
@@ -38,7 +38,7 @@ for entry in "${order[@]}"; do
   start=$EPOCHREALTIME
   seconds=$((minutes * 60)) left=$((total - SECONDS)) code=0
   if ((seconds > left)); then seconds=$((left > 1 ? left : 1)); fi
-  # In a process group of its own, so that its end, by time-out or Ctrl-C, is the end of all that it started.
+  # In its own process group, so that its end, by time-out or Ctrl-C, is the end of all that it started.
   timeout --kill-after=20 "$seconds" bash -c 'set -o pipefail; "scripts/deep/$0.sh" 2>&1 | tee "build/deep/$0.log"' "$name" </dev/null &
   running=$!
   wait "$running" || code=$?

@@ -11,7 +11,7 @@ find_tools
 
 sanitizers=${CARDAN_TEST_SANITIZERS:-0}
 asan_log=build/asan-build.log serial_log=build/serial-tests.log user_log=build/user-tests.log beside=()
-# Each in a process group of its own: its end is the end of all that it started.
+# Each in its own process group: its end is the end of all that it started.
 trap 'for group in "${beside[@]}"; do kill -TERM -- "-$group" 2>/dev/null || true; done; rm -rf "${user_folder:-}"' EXIT
 trap 'exit 130' INT TERM
 tests=("$CTEST" --test-dir build/release --output-on-failure --no-tests=error)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds wording that CONTRIBUTING.md's section "Words" rules out, in what users read: pages, help and error texts, schemas,
-public headers and the Python package; and in the comments and tests' names of all sources. Prints each place with the better word; part of the test `documents`.
+public headers and the Python package; and in the comments and tests' names of all sources and scripts. Prints each place with the better word; part of the test `documents`.
 """
 import glob
 import re
 import sys
 
 NOT_A_PLACE = r"(?! (?:a|an|its|the|this)\b)"
-AT_A_START = r"(?:^|[.:;] |/// |// |\"\"\"|\| |- )"
+AT_A_START = r"(?:^|[.:;] |/// |// |\"\"\"|\| |- |\*\*)"
 NO_QUESTION = r"(?=[^?]*$)"
 ROOMS = ("apps", "bench", "demo", "examples", "include", "python", "ros2", "rust", "src", "tests")
 RULES = [
@@ -16,11 +16,20 @@ RULES = [
     (r"\b[Bb]ehind (?:damage|it|them|these|this|which)\b", "after; through (a link)"),
     (r"\bstands? (?:above|alone|before|behind|below|between|in|over|there)\b", "is, comes, precedes, follows"),
     (r"\b(?:go|goes|going|went) on\b" + NOT_A_PLACE, "continues"),
-    (r"\b[Ss]o many\b", "this many, as many"),
+    (r"\b[Ss]o (?:many|long as|much ahead)\b|\b(?:after|at least|for|in) so long\b", "this many, this long; as long as"),
+    (r"\b(?:a|separate) (?:domain|folder|process|program|thread) of (?:its|our|their) own\b", "its own thread; a separate process"),
+    (r"\b[Ss]trangers?\b", "another user, an unknown peer"),
+    (r"\b(?:harm|delay)s? nobody's\b|\bharms? nobody\b", "do no damage"),
+    (r"\b(?:and|or) nothing of\b|\b[Nn]othing of (?:another|its|our|the(?! kind)|them|this)\b", "no part of, no message of"),
+    (r"\b(?:ones?|somebody|those|users?) who\b", "users that …"),
+    (r"\b(?:is|are|was|were) said\b", "is reported"),
+    (r"\bshall\b", "must, should"),
+    (r"\bfor want of\b", "for lack of"),
+    (r"\b(?:comes?|came) true\b", "takes effect"),
     (r"\b[Aa]n own\b", "its own, your own, a separate"),
     (r"(?<![Tt]here )\b(?:is|are|was|were) none\b", "is not one; is missing, is unknown"),
     (r"(?<![Tt]here )(?<!why )\b(?:is|are|was|were) no (?!better|faster|less|longer|more|slower|worse)[a-z]", "is not a"),
-    (r"\b(?:is|are) named (?:and (?:counted|left)|with (?:its|the|their) reason)", "is reported"),
+    (r"\b(?:is|are) named (?:and (?:counted|left)|with (?:its|the|their) reason)|\bnamed and counted\b|\bleft out and named\b", "is reported"),
     (r"\b(?:lost|made|makes|tore) and (?:lost|tore) no\b", "no … was lost or torn"),
     (AT_A_START + r"What [a-z']+ " + NO_QUESTION, "a noun as the subject: messages that …, the result of …"),
     (AT_A_START + r"Who [a-z']+ " + NO_QUESTION, "a noun as the subject: a process that …, users that …"),
@@ -67,12 +76,18 @@ def texts():
 def comments():
     """Comments line by line, those of tests too. Left out: `code`, Class::member, and an "is no" whose "there" is in the line before."""
     mark = re.compile(r"(?:^|[\s;{},)])(//[/!]?<? .*|/\*\*? .*)")
+    hash_mark = re.compile(r"(?:^|\s)# (.*)|(\"\"\".*)")
     skipped = re.compile(r"`[^`]*`|\b\w+::\w+|^///? (?:is|are|was|were) (?=no)")
     for path in [path for room in ROOMS for path in glob.glob(f"{room}/**/*.*", recursive=True)]:
         if path.endswith((".cpp", ".hpp", ".js", ".mjs", ".rs")) and "/target/" not in path:
             for number, line in enumerate(open(path, encoding="utf-8"), 1):
                 if found := mark.search(line):
                     yield path, number, skipped.sub("-", found.group(1))
+    for path in glob.glob("cmake/*") + [path for room in ROOMS + ("packaging", "scripts") for path in glob.glob(f"{room}/**/*.*", recursive=True)]:
+        if path.endswith((".py", ".sh", ".cmake", "CMakeLists.txt")) and path != "scripts/words.py":
+            for number, line in enumerate(open(path, encoding="utf-8"), 1):
+                if found := hash_mark.search(line):
+                    yield path, number, skipped.sub("-", found.group(1) or found.group(2))
 
 
 def names():

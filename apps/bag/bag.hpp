@@ -130,7 +130,7 @@ int bag_convert(const BagConvertOptions& options);
 /// The compression of most of the file's bytes.
 [[nodiscard]] mcap::Compression usual_compression(const mcap::Reader& reader);
 /// Writes a file of others, with its progress, and reports the result: the exit code. `incomplete`: some of the inputs
-/// are missing, which was said.
+/// are missing, which was reported.
 [[nodiscard]] int rewrite_file(const std::vector<std::string>& inputs, const std::string& output,
                                mcap::RewriteOptions options, bool json, bool incomplete = false);
 

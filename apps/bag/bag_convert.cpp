@@ -151,7 +151,7 @@ struct Definition {
     if (given) return;
     encoding = "ros2msg";
     text = messages.definition_of(type, &missing);
-    if (text.empty()) text = ros2_definition_of(type);
+    if (text.empty()) text = known_definition(type).value_or("");
   }
 };
 

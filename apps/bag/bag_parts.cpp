@@ -234,7 +234,7 @@ int bag_metadata_get(const BagMetadataGetOptions& o) {
   for (const Json& one : all)
     for (const auto& [key, value] : one.items())
       text += fmt::format("{}: {}\n", printable(key), printable(value.get<std::string>()));
-  // Of several with that name, all: they are records of their own.
+  // Of several with that name, all: they are separate records.
   if (!emit(o.json ? json_lines(all.size() == 1 ? all[0] : all) : text)) return kFailed;
   if (damaged) warn(fmt::format("the metadata {} is damaged", o.name));
   return tell_losses(reader) || damaged ? kLoss : kOk;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan bridge KIND`: becomes the program `cardan-bridge-KIND`, because each kind needs a library of its own.
+// `cardan bridge KIND`: becomes the program `cardan-bridge-KIND`, because each kind needs its own library.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,20 +10,10 @@
 #include "apps/become.hpp"
 #include "apps/command.hpp"
 #include "apps/verb.hpp"
+#include "src/config/shape.hpp"
 
 namespace cardan::apps {
 namespace {
-
-struct BridgeKind {
-  const char* name;
-  const char* what;
-  const char* needs;  ///< Debian package
-};
-constexpr std::array kKinds{
-    BridgeKind{"dds", "Carry topics to and from ROS 2 and other DDS systems", "cyclonedds-dev"},
-    BridgeKind{"foxglove", "Show topics in Foxglove, Lichtblick and a browser", "libboost-dev"},
-    BridgeKind{"zenoh", "Carry topics to other computers and to Zenoh systems", "the whole command"},
-};
 
 constexpr const char* kExamples = R"(Examples:
   cardan bridge dds --owner                           every topic to ROS 2 on this computer; nothing comes in
@@ -31,22 +22,22 @@ constexpr const char* kExamples = R"(Examples:
                                                       every topic to another computer; nothing comes in
   cardan bridge foxglove bridge.json                  as the file says (cardan check bridge.json)
 
-A bridge is a process of its own. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
+A bridge is a separate process. It reads like any other subscriber, opens nothing on the vehicle's side that its rules
 do not name, and no best-effort publisher waits for it.)";
 
-[[noreturn]] void become_bridge(const BridgeKind& kind, const std::vector<std::string>& arguments) {
-  const std::string program = std::string("cardan-bridge-") + kind.name;
-  std::vector<std::string> words{std::string("cardan bridge ") + kind.name};
+[[noreturn]] void become_bridge(const config::BridgeKind& kind, const std::vector<std::string>& arguments) {
+  const std::string program = fmt::format("cardan-bridge-{}", kind.name);
+  std::vector<std::string> words{fmt::format("cardan bridge {}", kind.name)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   become(program, std::move(words),
-         "this build has no " + program + " — install " + kind.needs + " and build again (scripts/setup.sh)");
+         fmt::format("this build has no {} — install {} and build again (scripts/setup.sh)", program, kind.needs));
 }
 
 void add_bridge(CLI::App& app) {
   auto* const group = add_verb(&app, "bridge", "Carry topics to ROS 2, other computers and browsers", kExamples);
   group->require_subcommand(1);
-  for (const BridgeKind& kind : kKinds) {
-    auto* const command = group->add_subcommand(kind.name, kind.what);
+  for (const config::BridgeKind& kind : config::kBridges) {
+    auto* const command = group->add_subcommand(std::string(kind.name), std::string(kind.what));
     command->prefix_command();
     command->set_help_flag();
     command->callback([command, &kind] { become_bridge(kind, command->remaining()); });

@@ -19,7 +19,7 @@ struct Candidates {
 };
 
 /// `words`: what was given after `cardan`, the last one (perhaps empty) is to be completed. From the same tree that the
-/// command parses, so that nothing is said twice. Not thread safe; does not block.
+/// command parses, so that nothing is stated twice. Not thread safe; does not block.
 [[nodiscard]] Candidates complete(CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace cardan::apps

@@ -348,7 +348,7 @@ int stats(const ComponentOptions& o) {
   return ComponentStats(o).run();
 }
 
-/// The one component of this name; else the reason was said.
+/// The one component of this name; else the reason was printed.
 std::optional<ComponentReport> find_component(const host::DomainComponents& there, const std::string& name) {
   std::vector<const ComponentReport*> found;
   for (const ComponentReport& c : there.components)
@@ -357,7 +357,7 @@ std::optional<ComponentReport> find_component(const host::DomainComponents& ther
   if (found.empty())
     no_such_component(there, name);
   else
-    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
+    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer its own domain",
                      found.size(), name));
   return {};
 }

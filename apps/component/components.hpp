@@ -12,8 +12,8 @@ class App;
 
 namespace cardan::apps {
 
-/// All components of the domain; what did not answer, or answers other users only, is said on standard error.
-/// `files`: launchers also say which of their files have changed.
+/// All components of the domain; processes that did not answer, or answer other users only, are reported on standard
+/// error. `files`: launchers also say which of their files have changed.
 host::DomainComponents components_there(host::ControlClient& client, bool files = false);
 
 /// The same of a domain; none where nothing runs yet (nothing_runs_yet()).

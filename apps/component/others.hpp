@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of other users here: without a word about them, it seems that nothing runs.
+// Programs of other users here: without a message about them, it seems that nothing runs.
 #pragma once
 
 #include <sys/types.h>

@@ -69,7 +69,7 @@ Function* loaded(const char* name) {
 }
 
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
-/// Only the demo's own file is replaced without a word. Throws Error: another one is there.
+/// Only the demo's own file is replaced without a question. Throws Error: another one is there.
 void refuse_to_replace(const Arguments& a) {
   if (a.record.empty() || a.record == kLastDemo || a.force || !std::filesystem::exists(a.record)) return;
   throw Error(ErrorCode::InvalidArgument, fmt::format("{} exists", a.record),

@@ -10,7 +10,7 @@ class ChildProcess;
 
 namespace cardan::apps {
 
-/// `cardan view` during the demo: a process of its own, which ends with this object.
+/// `cardan view` during the demo: a separate process, which ends with this object.
 /// Thread safety: one thread. The constructor blocks until the page is there, at most some seconds; the destructor
 /// until the process has ended, at most 5 s.
 class DemoPage {

@@ -17,7 +17,7 @@ struct ManualPage {
 };
 
 /// The pages of the program, and of each subcommand that its help shows. Made from the same tree that the command
-/// parses and `--help` prints, so that nothing is said twice. A subcommand that becomes another program has no page
+/// parses and `--help` prints, so that nothing is stated twice. A subcommand that becomes another program has no page
 /// here: that program makes it. Not thread safe; does not block.
 [[nodiscard]] std::vector<ManualPage> manual_pages(CLI::App& app);
 

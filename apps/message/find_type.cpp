@@ -38,7 +38,7 @@ std::optional<AnyType> type_of_stream(const ObservedStream& stream) {
   if (const char* const encoding = detail::encoding_of(stream.type(), stream.type_hash(), schema))
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("messages of {} are encoded ({}), and have no layout here", stream.type(), encoding),
-                "publish them with a program of their own");
+                "publish them with a program that encodes them");
   return AnyType::of_publisher(stream.type(), stream.type_hash(), schema);
 }
 

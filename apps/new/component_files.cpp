@@ -76,7 +76,7 @@ CARDAN_COMPONENT(@Class@)
 }
 )"},
     NewFile{"@name@_test.cpp",
-            R"(// Runs the component on a clock of its own: no processes, no waiting, and the same result each time.
+            R"(// Runs the component on its own clock: no processes, no waiting, and the same result each time.
 #include <chrono>
 #include <cstdio>
 

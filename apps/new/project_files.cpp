@@ -100,7 +100,7 @@ CARDAN_COMPONENT(Controller)
 )"},
     NewFile{
         "controller_test.cpp",
-        R"(// Gives the component samples, on a clock of its own: no processes, no waiting, and the same result each time.
+        R"(// Gives the component samples, on its own clock: no processes, no waiting, and the same result each time.
 #include <cstdio>
 
 #include "cardan/simulation.hpp"

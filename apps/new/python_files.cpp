@@ -49,7 +49,7 @@ class @Class@Component(cardan.Component):
 }
 )"},
     NewFile{"test_@name@.py",
-            R"("""Runs the component on a clock of its own: no processes, no waiting, and the same result each time."""
+            R"("""Runs the component on its own clock: no processes, no waiting, and the same result each time."""
 
 import unittest
 
@@ -137,7 +137,7 @@ class Controller(cardan.Component):
 )"},
     NewFile{
         "test_@name@.py",
-        R"("""Gives the controller messages, on a clock of its own: no processes, no waiting, and the same result each time."""
+        R"("""Gives the controller messages, on its own clock: no processes, no waiting, and the same result each time."""
 
 import unittest
 

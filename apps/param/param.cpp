@@ -123,7 +123,7 @@ struct Found {
   const ParameterReport* parameter = nullptr;
 };
 
-/// The one parameter called "component/parameter"; else the reason was said.
+/// The one parameter called "component/parameter"; else the reason was printed.
 std::optional<Found> find_parameter(const host::DomainComponents& all, const std::string& what) {
   const auto slash = what.rfind('/');
   const std::string component = what.substr(0, slash);
@@ -146,7 +146,7 @@ std::optional<Found> find_parameter(const host::DomainComponents& all, const std
     warn(parameter.empty() ? fmt::format("name a parameter of component '{0}' as {0}/PARAMETER — {1}", component, which)
                            : fmt::format("component '{}' has no parameter '{}' — {}", component, parameter, which));
   } else {
-    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
+    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer its own domain",
                      found.size(), component));
   }
   return std::nullopt;
@@ -261,7 +261,7 @@ int save(const ParamOptions& o) {
   for (const ComponentReport& c : all.components) {
     if (!o.what.empty() && c.name != o.what) continue;
     if (parameters.contains(c.name)) {
-      warn(fmt::format("two components are called '{}' — give each `cardan run` of this computer a domain of its own",
+      warn(fmt::format("two components are called '{}' — give each `cardan run` of this computer its own domain",
                        printable(c.name)));
       return kFailed;
     }

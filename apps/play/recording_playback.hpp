@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan view drive.mcap`: a player in this process, in a run directory of its own, whose topics the bridge shows.
+// `cardan view drive.mcap`: a player in this process, in its own run directory, whose topics the bridge shows.
 #pragma once
 
 #include <memory>

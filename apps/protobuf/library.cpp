@@ -81,7 +81,7 @@ class MessageReader {
     left_ -= bytes;
   }
 
-  /// False: the bytes after the tag are not such a field; nothing of them was read.
+  /// False: the bytes after the tag are not such a field; none of them was read.
   bool take(const Field& field, std::uint32_t tag, Input& in, std::string_view all, Found& found, int depth) {
     const Wire::WireType wire = Wire::GetTagWireType(tag);
     if (field.cpp_type() == Field::CPPTYPE_MESSAGE) {

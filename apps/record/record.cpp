@@ -51,7 +51,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   cardan record --reliable /plan -o drive.mcap          without a gap: the topic's publisher waits for the recorder
   cardan record --seconds 60 --json -o drive.mcap | jq .lost
   cardan record --last 30 --after 10 -o event.mcap      a flight recorder: keeps 30 s, and at the trigger 10 s more
-  cardan record --last 30 --in events/ --on state=safe_stop    a file of its own for each event; it continues after it
+  cardan record --last 30 --in events/ --on state=safe_stop    a separate file for each event; it continues after it
   cardan record --tell trigger                          sends an order to running recorders: pause, resume, split, trigger, stop
 
 Samples of 64 KiB and more are written to the disk from the publisher's memory, without a copy. If the disk stalls, the

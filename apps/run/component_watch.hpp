@@ -12,7 +12,7 @@
 
 namespace cardan::apps {
 
-/// Asks the components of a domain how they run, once a second, on a thread of its own: one that hangs keeps nobody
+/// Asks the components of a domain how they run, once a second, on its own thread: one that hangs keeps nobody
 /// else waiting. Thread safety: rows() is for any thread, and takes a mutex.
 class ComponentWatch {
  public:

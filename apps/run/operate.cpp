@@ -50,7 +50,7 @@ int order_process(host::ControlClient& client, const host::DomainLaunchers& all,
     warn(its.empty() ? fmt::format("no running system has a process '{}' — {}", process,
                                    names.empty() ? why_none(all.others, kNoneRuns)
                                                  : config::suggestion(process, names, kNoneRuns))
-                     : fmt::format("{} systems here have a process '{}' — give each `cardan run` a domain of its own",
+                     : fmt::format("{} systems here have a process '{}' — give each `cardan run` its own domain",
                                    its.size(), process));
     return kFailed;
   }
@@ -130,7 +130,7 @@ int restart_component(const std::string& domain, const std::string& name, bool j
   for (const host::DownComponent& c : there.down)
     if (c.name == name) down.push_back(&c);
   if (running.size() + down.size() > 1) {
-    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer a domain of its own",
+    warn(fmt::format("{} components are called '{}' — give each `cardan run` of this computer its own domain",
                      running.size() + down.size(), name));
     return kFailed;
   }

@@ -41,7 +41,7 @@ class PlannedCrash {
   ~PlannedCrash();
 
   /// Lets it crash once its time has come and it runs: as a callback of the component, so that the report is about it.
-  /// If that does not come to it, by a signal to its busiest thread.
+  /// If that does not happen, by a signal to its busiest thread.
   void look(const launcher::Supervisor& supervisor);
 
  private:

@@ -50,7 +50,7 @@ bool PatientOutput::pump(int timeout_ms) noexcept {
   while (at < waiting_.size()) {
     pollfd out{STDOUT_FILENO, POLLOUT, 0};
     if (::poll(&out, 1, timeout_ms) <= 0) break;
-    // A pipe that can be written to has room for so much, and does not block.
+    // A pipe that can be written to has room for this much, and does not block.
     const ssize_t wrote =
         ::write(STDOUT_FILENO, waiting_.data() + at, std::min<std::size_t>(waiting_.size() - at, 4096));
     if (wrote < 0 && (errno == EINTR || errno == EAGAIN)) break;

@@ -42,7 +42,7 @@ double mean_ns(const LatencyHistogram& histogram) {
   return all == 0 ? 0 : sum / static_cast<double>(all);
 }
 
-/// This process asks the components and so has endpoints of its own. The view leaves them out.
+/// This process asks the components and so has its own endpoints. The view leaves them out.
 bool is_own(const PublisherReport& publisher) {
   return publisher.pid == ::getpid() && publisher.topic.starts_with("/cardan/");
 }

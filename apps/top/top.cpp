@@ -50,7 +50,7 @@ View view_of(const std::string& name) {
   return View::Processes;
 }
 
-/// Looks again and again, on a thread of its own: a process that does not answer keeps nobody from pressing keys.
+/// Looks again and again, on its own thread: a process that does not answer keeps nobody from pressing keys.
 /// Any thread; takes a mutex.
 class Looker {
  public:

@@ -119,7 +119,7 @@ class Echo {
       warn(fmt::format("a message of {} is shown as bytes: {}", stream.type(), why));
   }
 
-  /// The fields of a message that is encoded. Empty: it is not decoded; why was said.
+  /// The fields of a message that is encoded. Empty: it is not decoded; the reason was printed.
   std::optional<ordered_json> decode_object(const ObservedStream& stream, std::string_view encoding,
                                             const std::string& schema, std::span<const std::byte> bytes) {
     std::string why = "it is encoded by a codec of its program";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan topic list`, and what is said of topics that are not there.
+// `cardan topic list`, and the message about topics that are not there.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -35,8 +35,8 @@ using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostInput = std::size_t{16} << 20;
-/// A topic exists at least so long: programs that wait for it find it within some milliseconds, and `topic echo --wait`
-/// looks five times a second.
+/// A topic exists at least this long: programs that wait for it find it within some milliseconds, and `topic echo
+/// --wait` looks five times a second.
 constexpr std::int64_t kLeastLifeNs = 1'000'000'000;
 constexpr std::uint32_t kDepth = 10, kDepthOfLarge = 4;
 constexpr std::size_t kLarge = std::size_t{1} << 20;

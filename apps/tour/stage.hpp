@@ -16,9 +16,9 @@ namespace cardan::apps {
 /// Thrown by what waits when a stop was requested (Ctrl-C): the tour ends.
 struct TourInterrupted {};
 
-/// Where the tour plays: a folder of its own with a run directory, so that nothing of a running system is seen or
-/// disturbed, and the processes that it starts. Both end with it, whatever happens. The processes also end when the
-/// tour is killed. One thread.
+/// The place of the tour: its own folder with a run directory, so that no running system is seen or disturbed, and the
+/// processes that it starts. Both end with it, whatever happens. The processes also end when the tour is killed. One
+/// thread.
 class Stage {
  public:
   /// Sets CARDAN_RUN_DIR for this process and those that it starts. Throws Error (Unavailable).
@@ -38,7 +38,7 @@ class Stage {
   /// Asks the process to end, and kills it after five seconds. Blocks.
   static void end(std::unique_ptr<launcher::ChildProcess> process) noexcept;
 
-  /// Starts the camera as a process of its own. Throws Error (System).
+  /// Starts the camera as a separate process. Throws Error (System).
   void start_camera();
   [[nodiscard]] bool camera_runs() { return camera_ && !camera_->ended(); }
   [[nodiscard]] pid_t camera() const noexcept { return camera_ ? camera_->pid() : -1; }

@@ -293,7 +293,7 @@ void step_replay(TourGuide& guide) {
 
 constexpr std::array kSteps{
     TourStep{"Look at this computer", "", step_look},
-    TourStep{"Publish: a camera in a process of its own",
+    TourStep{"Publish: a camera in its own process",
              "  cardan::Publisher out{kCamera};\n"
              "  auto frame = out.loan();                                  // shared memory, filled in place\n"
              "  std::ranges::fill(frame->resize(480, 640, \"mono8\"), n);\n"

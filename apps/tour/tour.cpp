@@ -26,8 +26,8 @@ constexpr const char* kTourExamples = R"(Examples:
   cardan tour --list                  their titles
   cardan tour --step 7                one of them, with what it needs
 
-A camera is started as a process of its own, read, killed, recorded and played again. Each step shows the command or the
-lines of code, and what was measured. The tour has a folder of its own in $TMPDIR (else /tmp) with its run directory, so
+A camera is started as a separate process, read, killed, recorded and played again. Each step shows the command or the
+lines of code, and what was measured. The tour has its own folder in $TMPDIR (else /tmp) with its run directory, so
 that it disturbs no running system. It removes the folder at its end. Without a terminal it waits for no key.
 Exit codes: 0 ok, 1 a step failed, 2 wrong options, 3 done, but the recorder lost frames, 130 ended by Ctrl-C.)";
 

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -14,9 +12,9 @@
 #include "bench/bridge/network.hpp"
 #include "bench/bridge/parts.hpp"
 #include "bench/bridge/setups.hpp"
-#include "bench/exit_code.hpp"
+#include "bench/results/arguments.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/transport/progress.hpp"
-#include "bench/transport/report.hpp"
 #include "cardan/error.hpp"
 #include "src/system/launcher/own_program.hpp"
 
@@ -26,10 +24,6 @@ namespace {
 
 constexpr double kUsualSeconds = 10, kQuickSeconds = 2, kMostSeconds = 600;
 constexpr int kUsualRuns = 3, kMostRuns = 100;
-
-volatile std::sig_atomic_t stop_asked = 0;
-void on_stop(int) { stop_asked = 1; }
-bool is_stopped() { return stop_asked != 0; }
 
 struct Options {
   std::vector<const Setup*> setups{};
@@ -42,20 +36,11 @@ Options parse_options(const BridgeArguments& a) {
   Options options{.seconds = a.quick ? kQuickSeconds : kUsualSeconds, .runs = a.quick ? 1 : kUsualRuns, .json = a.json};
   if (a.seconds != 0) options.seconds = a.seconds;
   if (a.runs != 0) options.runs = a.runs;
-  if (!(options.seconds >= 1 && options.seconds <= kMostSeconds))
-    throw Error(ErrorCode::InvalidArgument, fmt::format("--seconds {} is out of range", a.seconds),
-                fmt::format("use 1 to {}", kMostSeconds));
-  if (options.runs < 1 || options.runs > kMostRuns)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("--runs {} is out of range", a.runs),
-                fmt::format("use 1 to {}", kMostRuns));
-  const std::vector<std::string> wanted = split(a.only);
-  for (const std::string& word : wanted)
-    if (std::none_of(all_setups().begin(), all_setups().end(), [&](const Setup& s) { return word == s.name; }))
-      throw Error(ErrorCode::InvalidArgument, fmt::format("--only: there is no `{}`", word),
-                  fmt::format("use some of {}", names_of_bridge_rows()));
+  check_range("--seconds", options.seconds, 1.0, kMostSeconds);
+  check_range("--runs", options.runs, 1, kMostRuns);
+  const std::vector<std::string> wanted = some_of("--only", a.only, names_of_bridge_rows());
   for (const Setup& setup : all_setups())
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), setup.name) != wanted.end())
-      options.setups.push_back(&setup);
+    if (std::find(wanted.begin(), wanted.end(), setup.name) != wanted.end()) options.setups.push_back(&setup);
   return options;
 }
 
@@ -103,7 +88,10 @@ Report measure(const Options& options, Progress& progress) {
   std::optional<OtherNetwork> other;
   if (setting.zenoh) other = other_network(setting.no_other);
   if (other) setting.other = &*other;
-  Report report{.host = describe_host(), .seconds = options.seconds, .runs = options.runs};
+  Report report;
+  report.host = describe_host();
+  report.seconds = options.seconds;
+  report.runs = options.runs;
   const auto leave_out = [&](const std::string& sentence) {
     progress.line(sentence);
     report.left_out.push_back(sentence);
@@ -147,24 +135,12 @@ Report measure(const Options& options, Progress& progress) {
 }
 
 int run(const Options& options) {
-  struct sigaction action{};
-  action.sa_handler = on_stop;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  catch_stop();
   enter_own_network();
   Progress progress;
   const Report report = measure(options, progress);
-  fmt::print("{}", to_table(report));
-  if (!options.json.empty()) write_json(options.json, to_json(report));
-  if (report.interrupted) {
-    fmt::print(stderr, "interrupted: what is above is what was measured until then\n");
-    return kFailed;
-  }
-  if (!report.failures.empty()) return kFailed;
-  if (has_lost(report)) {
-    fmt::print(stderr, "a bridge did not carry all messages\n");
-    return kWithLoss;
-  }
-  return kOk;
+  return finish(report, to_table(report), options.json, to_json(report),
+                has_lost(report) ? "a bridge did not carry all messages" : "");
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ TEST(PublishCost, ACostAboveTheTargetIsReported) {
   EXPECT_EQ(dear.find("p99 with / without")->reached(), false);
   EXPECT_EQ(cheap.find("p99 with / without")->reached(), true);
   EXPECT_EQ(dear.find("p50 with / without")->reached(), std::nullopt);
-  const auto json = to_json(Report{.rows = {dear}});
+  Report report;
+  report.rows = {dear};
+  const auto json = to_json(report);
   EXPECT_NE(json.dump().find("p99 with / without"), std::string::npos);
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/results/statistics.hpp"
-#include "bench/transport/report.hpp"
+#include "bench/results/words.hpp"
 
 namespace cardan::bench::bridging {
 
@@ -42,8 +42,7 @@ const Figure* Row::find(const std::string& figure) const {
 }
 
 std::string to_table(const Report& report) {
-  std::string out = fmt::format("{} · {} CPUs · {} · steal {:.1f} %\n", report.host.cpu, report.host.cpus,
-                                report.host.kernel, report.steal_percent);
+  std::string out = head_of(report);
   for (const Row& row : report.rows) {
     out += fmt::format("\n{}: {}\n", row.name, row.title);
     for (const Figure& f : row.figures) {
@@ -55,18 +54,11 @@ std::string to_table(const Report& report) {
       out += '\n';
     }
   }
-  out += '\n';
-  for (const std::string& sentence : report.left_out) out += sentence + "\n";
-  for (const std::string& sentence : report.failures) out += "failed: " + sentence + "\n";
-  return out;
+  return out + "\n" + tail_of(report);
 }
 
 nlohmann::ordered_json to_json(const Report& report) {
-  nlohmann::ordered_json out;
-  out["host"] = bench::to_json(report.host, report.steal_percent);
-  out["interrupted"] = report.interrupted;
-  out["left_out"] = report.left_out;
-  out["failures"] = report.failures;
+  nlohmann::ordered_json out = bench::to_json(static_cast<const Occasion&>(report));
   out["rows"] = nlohmann::ordered_json::array();
   for (const Row& row : report.rows) {
     nlohmann::ordered_json figures = nlohmann::ordered_json::array();

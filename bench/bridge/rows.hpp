@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/results/measurement.hpp"
-#include "bench/transport/host.hpp"
+#include "bench/results/occasion.hpp"
 
 namespace cardan::bench::bridging {
 
@@ -44,12 +44,8 @@ struct Row {
   [[nodiscard]] const Figure* find(const std::string& name) const;
 };
 
-struct Report {
-  Host host{};
-  double steal_percent = 0;
-  bool interrupted = false;
+struct Report : Occasion {
   std::vector<Row> rows{};
-  std::vector<std::string> left_out{}, failures{};
   double seconds = 0;  ///< that the camera sent in a run
   int runs = 0;        ///< rounds that were asked for
 };

@@ -21,7 +21,9 @@ TEST(BridgeRows, MissedTargetsAreReportedInTableAndJson) {
   Row row{.name = "dds-out", .title = "t"};
   row.add("arrived", "%", 99, Target{.at_most = false, .limit = 100});
   row.add("latency p50", "ms", 4);
-  const Report report{.rows = {row}, .left_out = {"no Zenoh"}};
+  Report report;
+  report.rows = {row};
+  report.left_out = {"no Zenoh"};
   const std::string table = to_table(report);
   EXPECT_NE(table.find("wanted ≥ 100: MISSED"), std::string::npos) << table;
   EXPECT_NE(table.find("no Zenoh"), std::string::npos) << table;

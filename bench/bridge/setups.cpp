@@ -32,7 +32,7 @@ constexpr double kFrameBytes = kWidth * kHeight * 3;
 constexpr double kCameraHz = 30, kZenohHz = 10;
 constexpr double kFoxgloveHz = 225e6 / kFrameBytes;
 constexpr int kDomainId = 97;
-constexpr int kPort = 8765;  // in a network of our own
+constexpr int kPort = 8765;  // in our own network
 constexpr int kZenohPort = 7447;
 constexpr const char* kZenohTitle = "cardan bridge zenoh to another domain of Cardan over TCP, 6.9 MB at 10 Hz";
 constexpr std::int64_t kMs = 1'000'000, kSecond = 1'000 * kMs;

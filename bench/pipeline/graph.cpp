@@ -9,15 +9,11 @@
 #include <cstring>
 #include <utility>
 
-#include "bench/pipeline/lidar/chain.hpp"
 #include "bench/transport/run.hpp"
 #include "cardan/error.hpp"
 
 namespace cardan::bench::perception {
 namespace {
-
-constexpr std::array<std::string_view, kStages.size()> kStageNames{"camera", "lane", "detector", "tracker", "fusion"};
-constexpr std::array<std::string_view, kLinkCount> kLinkNames{"pictures", "results", "targets"};
 
 // A second descriptor of an area: the crew's wiring owns what it hands over.
 Fd duplicate(int fd) {
@@ -46,20 +42,14 @@ void hand_over(Wiring from, const ChainLink& link, const Area& area, Wiring& to)
   for (Fd& fd : from.shared) to.shared.push_back(std::move(fd));
 }
 
-Chain make_camera_chain() {
-  Chain chain{.name = "camera",
-              .whole = "camera to fusion",
-              .usual_rate_hz = 5,  // the pedestrian detector takes 0.1 s: a faster camera would measure its queue
-              .stages = {kStageNames.begin(), kStageNames.end()},
-              .links = {}};
-  const auto roles = [](const std::vector<Stage>& stages) {
-    std::vector<std::uint32_t> out;
-    for (const Stage stage : stages) out.push_back(role_of(stage));
-    return out;
-  };
-  for (const Link link : kLinks)
-    chain.links.push_back({name_of(link), roles(ends_of(link).publishers), roles(ends_of(link).readers)});
-  return chain;
+std::optional<LinkEnd> find_end(const std::vector<ChainLink>& links, std::vector<std::uint32_t> ChainLink::* side,
+                                std::uint32_t role) noexcept {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::vector<std::uint32_t>& roles = links[i].*side;
+    if (const auto found = std::find(roles.begin(), roles.end(), role); found != roles.end())
+      return LinkEnd{i, static_cast<std::uint32_t>(found - roles.begin())};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -77,35 +67,49 @@ std::string Chain::names_of_links() const {
   return out;
 }
 
+std::optional<LinkEnd> Chain::input_of(std::uint32_t role) const noexcept {
+  return find_end(links, &ChainLink::readers, role);
+}
+std::optional<LinkEnd> Chain::output_of(std::uint32_t role) const noexcept {
+  return find_end(links, &ChainLink::publishers, role);
+}
+bool Chain::has_one_input(std::uint32_t role) const noexcept {
+  const auto input = input_of(role);
+  return input && links[input->link].publishers.size() == 1;
+}
+
 const Chain& camera_chain() {
-  static const Chain kChain = make_camera_chain();
+  static const Chain kChain{
+      .name = "camera",
+      .whole = "camera to fusion",
+      .usual_rate_hz = 5,  // the pedestrian detector takes 0.1 s: a faster camera would measure its queue
+      .stages = {"camera", "lane", "detector", "tracker", "fusion"},
+      .links = {{"pictures", {0}, {1, 2, 3}}, {"results", {1, 2, 3}, {4}}, {"targets", {2}, {3}}}};
+  return kChain;
+}
+
+const Chain& lidar_chain() {
+  static const Chain kChain{.name = "lidar",
+                            .whole = "perception to decision",
+                            .usual_rate_hz = 10,
+                            .stages = {"lidar", "preprocessing", "localization", "perception", "planning", "decision"},
+                            .links = {{"scans", {0}, {1}},
+                                      {"points", {1}, {2}},
+                                      {"located", {2}, {3}},
+                                      {"obstacles", {3}, {4}},
+                                      {"plans", {4}, {5}}}};
   return kChain;
 }
 
 const Chain* find_chain(std::string_view name) noexcept {
-  for (const Chain* const chain : {&camera_chain(), &lidar::lidar_chain()})
+  for (const Chain* const chain : {&camera_chain(), &lidar_chain()})
     if (chain->name == name) return chain;
   return nullptr;
 }
 
-std::string names_of_chains() { return fmt::format("{} or {}", camera_chain().name, lidar::lidar_chain().name); }
+std::string names_of_chains() { return fmt::format("{} or {}", camera_chain().name, lidar_chain().name); }
 
-std::string_view name_of(Stage stage) noexcept { return kStageNames[role_of(stage)]; }
-std::string_view name_of(Link link) noexcept { return kLinkNames[static_cast<std::size_t>(link)]; }
-
-std::optional<Link> find_link(std::string_view name) noexcept {
-  const auto place = camera_chain().find_link(name);
-  return place ? std::optional(static_cast<Link>(*place)) : std::nullopt;
-}
-
-const Ends& ends_of(Link link) {
-  static const std::array<Ends, kLinkCount> kEnds{
-      Ends{{Stage::Camera}, {kFinders.begin(), kFinders.end()}},
-      Ends{{kFinders.begin(), kFinders.end()}, {Stage::Fusion}},
-      Ends{{Stage::Detector}, {Stage::Tracker}},
-  };
-  return kEnds[static_cast<std::size_t>(link)];
-}
+std::span<Stamps> stamps_of_end(const Area& stages) { return stages.received(stages.subscribers() - 1, 0); }
 
 Graph make_graph(const Chain& chain, const LinkContenders& contenders, std::span<const std::size_t> bytes,
                  double rate_hz, std::uint32_t frames, std::uint32_t warmup) {
@@ -114,7 +118,7 @@ Graph make_graph(const Chain& chain, const LinkContenders& contenders, std::span
             .rate_hz = rate_hz,
             .frames = frames,
             .warmup = warmup};
-  Graph graph{.stages = Area(contenders.front(), cell, fresh_topic()), .links = {}, .wiring = {}};
+  Graph graph{.chain = &chain, .stages = Area(contenders.front(), cell, fresh_topic()), .links = {}, .wiring = {}};
   graph.wiring.owned.resize(chain.stages.size());
   for (std::size_t i = 0; i < chain.links.size(); ++i) {
     const Contender& contender = contenders.at(i);

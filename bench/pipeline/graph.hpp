@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graphs of the pipelines. The camera's, as in ComP ("Oops! It's Too Late"): a camera; lane finder, detector and
 // tracker, which all read its pictures; and a fusion of their results. The detector's results go to the tracker too,
-// which begins to track what was detected. The LiDAR's, as in SIM, is a line of six stages (lidar/chain.hpp).
+// which begins to track what was detected. The LiDAR's, as in SIM (IV-F), is a line: preprocessing, localization by
+// NDT, perception, planning, decision.
 #pragma once
 
 #include <array>
@@ -25,6 +26,11 @@ struct ChainLink {
   std::string_view name{};
   std::vector<std::uint32_t> publishers{}, readers{};
 };
+/// A stage's end of a link: the link, and the place of the stage among its publishers or its readers.
+struct LinkEnd {
+  std::size_t link = 0;
+  std::uint32_t place = 0;
+};
 /// A pipeline: its processes, and what connects them. The place of a stage is its role in a run.
 struct Chain {
   std::string_view name{};   ///< --chain
@@ -35,10 +41,16 @@ struct Chain {
 
   /// The place of a link. Empty: it has none of that name.
   [[nodiscard]] std::optional<std::size_t> find_link(std::string_view link) const noexcept;
+  /// The first link that a stage reads, or writes. Empty: it reads or writes none.
+  [[nodiscard]] std::optional<LinkEnd> input_of(std::uint32_t role) const noexcept;
+  [[nodiscard]] std::optional<LinkEnd> output_of(std::uint32_t role) const noexcept;
+  /// Whether the stage gets one message of one link for each frame: all but the first stage, and the fusion.
+  [[nodiscard]] bool has_one_input(std::uint32_t role) const noexcept;
   /// "pictures, results and targets"
   [[nodiscard]] std::string names_of_links() const;
 };
 [[nodiscard]] const Chain& camera_chain();
+[[nodiscard]] const Chain& lidar_chain();
 /// Returns null if no chain has this name.
 [[nodiscard]] const Chain* find_chain(std::string_view name) noexcept;
 /// "camera or lidar"
@@ -46,52 +58,47 @@ struct Chain {
 
 /// A process of the camera's pipeline; the value is its role in the run.
 enum class Stage : std::uint32_t { Camera, Lane, Detector, Tracker, Fusion };
-inline constexpr std::array kStages{Stage::Camera, Stage::Lane, Stage::Detector, Stage::Tracker, Stage::Fusion};
 /// The stages that read pictures; their order is that of the readers of `Pictures` and the publishers of `Results`.
 inline constexpr std::array kFinders{Stage::Lane, Stage::Detector, Stage::Tracker};
 constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>(stage); }
 /// Of a finder, its place in kFinders.
 constexpr std::uint32_t place_of(Stage finder) { return role_of(finder) - 1; }
-[[nodiscard]] std::string_view name_of(Stage stage) noexcept;
 
-/// The connections of the stages of the camera's pipeline. Each link has an Area and a peer of its own.
+/// A link of the camera's pipeline, by its place.
 enum class Link : std::uint32_t {
   Pictures,  ///< camera → lane, detector, tracker
   Results,   ///< lane, detector, tracker → fusion
   Targets,   ///< detector → tracker
 };
-inline constexpr std::size_t kLinkCount = 3;
-inline constexpr std::array kLinks{Link::Pictures, Link::Results, Link::Targets};
-[[nodiscard]] std::string_view name_of(Link link) noexcept;
-[[nodiscard]] std::optional<Link> find_link(std::string_view name) noexcept;
 
-/// The roles at a link: publishers first, as the roles of its area are numbered.
-struct Ends {
-  std::vector<Stage> publishers, readers;
-};
-[[nodiscard]] const Ends& ends_of(Link link);
+namespace lidar {
+/// A process of the LiDAR's. The place of the link that a stage reads is the one before its own; of that which it
+/// writes, its own.
+enum class Stage : std::uint32_t { Lidar, Preprocessing, Localization, Perception, Planning, Decision };
+constexpr std::uint32_t role_of(Stage stage) { return static_cast<std::uint32_t>(stage); }
+}  // namespace lidar
 
-/// Each link's peer and way of waiting, by its place; a chain uses as many as it has links.
+/// Each link's peer and way of waiting, by its place; a chain uses the first ones, one for each link.
 using LinkContenders = std::array<Contender, kMostLinks>;
 
 /// The memory of a run of the pipeline, made by the harness: the stages' area, whose roles are the stages, and the
-/// links'. Stamps are in the links' areas, by the number of the frame: when a picture or result was published, when it
-/// was in hand, and (pictures) when the stage was ready with it. Stamps of the fusion are the stages' area's
-/// received(3, 0).
+/// links'. Stamps are in the links' areas, by the number of the frame: when a message was published, when it was in
+/// hand, and when the stage was ready with it.
 struct Graph {
+  const Chain* chain;
   Area stages;
   std::vector<Area> links;  ///< by their place
   Wiring wiring;            ///< of the stages' area, for the crew
 
   [[nodiscard]] const Area& link(Link which) const { return links.at(static_cast<std::size_t>(which)); }
 };
+/// Of the last stage, by the number of the frame: when its last input was in hand, and when it was ready.
+[[nodiscard]] std::span<Stamps> stamps_of_end(const Area& stages);
 /// `frames` and `rate_hz` of the first stage, the first `warmup` of them discarded; `bytes`: of a whole message of each
 /// link. Throws cardan::Error: a peer cannot be a link, or the system gives no memory or socket.
 [[nodiscard]] Graph make_graph(const Chain& chain, const LinkContenders& contenders, std::span<const std::size_t> bytes,
                                double rate_hz, std::uint32_t frames, std::uint32_t warmup);
 /// In a stage: opens the links' areas that the harness handed over. Throws cardan::Error.
 [[nodiscard]] std::vector<Area> open_links(const Area& stages, const Chain& chain, std::uint32_t role);
-
-inline constexpr std::uint32_t kFusionReader = 3;  ///< of the stages' area: whose column has the fusion's stamps
 
 }  // namespace cardan::bench::perception

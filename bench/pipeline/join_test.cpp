@@ -75,36 +75,37 @@ TEST(Fusion, CountsObjectsBetweenTheLines) {
 }
 
 TEST(Messages, AChangedPictureIsNoticed) {
-  constexpr std::uint32_t kWidth = 10;
-  constexpr std::uint32_t kHeight = 7;
-  std::vector<std::uint64_t> words(picture_bytes(kWidth, kHeight) / 8);
-  EXPECT_FALSE(picture_of(words));
-  auto pixels = begin_picture(words, 5, kWidth, kHeight);
-  ASSERT_EQ(pixels.size(), std::size_t{kWidth} * kHeight * 3);
-  EXPECT_FALSE(picture_of(words)) << "not finished";
-  pixels.back() = 200;
-  end_picture(words, 5);
-  const auto picture = picture_of(words);
+  const Picture head{.width = 10, .height = 7};
+  std::vector<std::uint64_t> words(picture_bytes(10, 7) / 8);
+  EXPECT_FALSE(is_intact(words, number_of(words))) << "nothing was written";
+  std::byte* const pixels = put(std::span(words), head, head.pixels());
+  ASSERT_NE(pixels, nullptr);
+  EXPECT_FALSE(is_intact(words, 5)) << "not finished";
+  pixels[head.pixels() - 1] = std::byte{200};
+  sign(words, 5);
+  const auto picture = get<Picture>(words);
   ASSERT_TRUE(picture);
   EXPECT_EQ(picture->number, 5U);
-  EXPECT_EQ(picture->width, kWidth);
-  EXPECT_EQ(picture->height, kHeight);
-  EXPECT_EQ(picture->pixels[pixels.size() - 1], 200);
+  EXPECT_EQ(picture->width, 10U);
+  EXPECT_EQ(picture->height, 7U);
+  EXPECT_EQ(after<Picture>(words)[head.pixels() - 1], std::byte{200});
   EXPECT_TRUE(is_intact(words, 5));
-  static_cast<void>(begin_picture(words, 7, kWidth, kHeight));  // the next one into the same memory
+  static_cast<void>(put(std::span(words), head, head.pixels()));  // the next one into the same memory
   EXPECT_FALSE(is_intact(words, 5));
 }
 
 TEST(Messages, ASizeThatDoesNotFitIsRefused) {
   std::vector<std::uint64_t> words(picture_bytes(10, 7) / 8);
-  EXPECT_TRUE(begin_picture(words, 1, 10, 8).empty());
-  static_cast<void>(begin_picture(words, 1, 10, 7));
-  end_picture(words, 1);
+  EXPECT_EQ(put(std::span(words), Picture{}, 10 * 8 * 3), nullptr);
+  static_cast<void>(put(std::span(words), Picture{.width = 10, .height = 7}, 10 * 7 * 3));
+  sign(words, 1);
+  EXPECT_TRUE(get<Picture>(words));
   for (const std::uint64_t size : {std::uint64_t{0}, (std::uint64_t{4000} << 32U) | 4000U, ~std::uint64_t{0}}) {
     words[1] = size;
-    EXPECT_FALSE(picture_of(words)) << size;
+    EXPECT_FALSE(get<Picture>(words)) << size;
   }
-  EXPECT_FALSE(picture_of(std::span(words).first(3)));
+  EXPECT_FALSE(get<Picture>(std::span(words).first(3)));
+  EXPECT_EQ(number_of({}), 0U);
 }
 
 TEST(Messages, AResultComesBackAndAWrongOneDoesNot) {
@@ -112,19 +113,18 @@ TEST(Messages, AResultComesBackAndAWrongOneDoesNot) {
   for (int i = 0; i < 20; ++i) result.add({.x = static_cast<float>(i)});
   EXPECT_EQ(result.count, Result::kMostBoxes);
   std::vector<std::uint64_t> words(kResultBytes / 8);
-  EXPECT_FALSE(read_result(words));
-  write_result(words, result);
-  const auto read = read_result(words);
+  ASSERT_NE(put(std::span(words), result), nullptr);
+  sign(words, 9);
+  const auto read = get<Result>(words);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->number, 9U);
   EXPECT_EQ(read->stage, Stage::Tracker);
   EXPECT_EQ(read->found().back().x, 15.0F);
   words[0] = 10;
-  EXPECT_FALSE(read_result(words)) << "torn";
-  words[0] = 9;
+  EXPECT_FALSE(is_intact(words, 10)) << "torn";
   result.stage = Stage::Fusion;
-  write_result(words, result);
-  EXPECT_FALSE(read_result(words)) << "it gives no results";
+  static_cast<void>(put(std::span(words), result));
+  EXPECT_FALSE(get<Result>(words)) << "it gives no results";
 }
 
 }  // namespace

@@ -1,42 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of the links: a picture, and a result of a fixed size. Both have the frame's number at the beginning and
-// at the end. A peer without protection can change a message under its reader's hands; the numbers show that.
+// The messages of the links. Each has the number of its frame in the first and in the last word. A peer without
+// protection can change a message under its reader's hands; the numbers show that.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "bench/pipeline/graph.hpp"
 
 namespace cardan::bench::perception {
 
-/// A picture: 8-bit BGR, rows without gaps.
-struct Picture {
-  std::uint64_t number = 0;  ///< from 1
-  std::uint32_t width = 0, height = 0;
-  const std::uint8_t* pixels = nullptr;
-};
+using Words = std::span<const std::uint64_t>;  ///< of a message; others may write them meanwhile
+using Room = std::span<std::uint64_t>;         ///< for a message
 
-inline constexpr std::uint32_t kLargestSide = 16384;        ///< of a picture, in pixels
-inline constexpr std::size_t kLargestPicture = 64U << 20U;  ///< bytes of a message
-
-/// Of a message with a picture of this size.
-[[nodiscard]] constexpr std::size_t picture_bytes(std::uint32_t width, std::uint32_t height) noexcept {
-  const std::size_t pixels = std::size_t{width} * height * 3;
-  return 64 + (pixels + 7) / 8 * 8 + 8;
+/// The number of a message; 0: it is not whole.
+[[nodiscard]] inline std::uint64_t number_of(Words words) noexcept {
+  return words.empty() ? 0 : static_cast<const volatile std::uint64_t&>(words.front());
+}
+/// Whether the message is whole and that of frame `number`: asked before and after it is used.
+[[nodiscard]] inline bool is_intact(Words words, std::uint64_t number) noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return number != 0 && number_of(words) == number &&
+         static_cast<const volatile std::uint64_t&>(words.back()) == number;
+}
+/// Gives the message its number, which completes it.
+inline void sign(Room words, std::uint64_t number) noexcept {
+  std::atomic_thread_fence(std::memory_order_release);
+  static_cast<volatile std::uint64_t&>(words.front()) = number;
+  std::atomic_thread_fence(std::memory_order_release);
+  static_cast<volatile std::uint64_t&>(words.back()) = number;
+  std::atomic_thread_fence(std::memory_order_release);
 }
 
-/// Writes number and size, and gives the memory for the pixels. The message is whole after end_picture().
-[[nodiscard]] std::span<std::uint8_t> begin_picture(std::span<std::uint64_t> words, std::uint64_t number,
-                                                    std::uint32_t width, std::uint32_t height) noexcept;
-void end_picture(std::span<std::uint64_t> words, std::uint64_t number) noexcept;
-/// Returns an empty value if the message does not hold a whole picture. Never reads beyond `words`, whatever they hold.
-[[nodiscard]] std::optional<Picture> picture_of(std::span<const std::uint64_t> words) noexcept;
-/// Whether the message is still that of frame `number`: asked after the pixels were used.
-[[nodiscard]] bool is_intact(std::span<const std::uint64_t> words, std::uint64_t number) noexcept;
+/// The size of a message: a head, as many bytes after it, and the last word.
+template <class Head>
+[[nodiscard]] constexpr std::size_t message_bytes(std::size_t more = 0) noexcept {
+  return (sizeof(Head) + 7) / 8 * 8 + (more + 7) / 8 * 8 + sizeof(std::uint64_t);
+}
+/// Writes the head, and returns the memory for the bytes after it; null: they do not fit. sign() completes the message.
+template <class Head>
+[[nodiscard]] std::byte* put(Room words, const Head& head, std::size_t more = 0) noexcept {
+  static_assert(std::is_trivially_copyable_v<Head>);
+  if (words.size_bytes() < message_bytes<Head>(more)) return nullptr;
+  static_cast<volatile std::uint64_t&>(words.front()) = 0;
+  std::atomic_thread_fence(std::memory_order_release);
+  std::byte* const bytes = std::as_writable_bytes(words).data();
+  std::memcpy(bytes, &head, sizeof head);
+  return bytes + sizeof head;
+}
+/// The head of a message. Empty: it does not fit or is not valid(). Never reads beyond `words`, whatever they hold.
+template <class Head>
+[[nodiscard]] std::optional<Head> get(Words words) noexcept {
+  if (words.size_bytes() < message_bytes<Head>()) return std::nullopt;
+  Head head;
+  std::memcpy(static_cast<void*>(&head), words.data(), sizeof head);
+  return head.valid(words.size_bytes()) ? std::optional(head) : std::nullopt;
+}
+/// The bytes after a head.
+template <class Head>
+[[nodiscard]] const std::byte* after(Words words) noexcept {
+  return std::as_bytes(words).data() + sizeof(Head);
+}
+
+/// A picture: 8-bit BGR, rows without gaps after this head.
+struct alignas(64) Picture {
+  static constexpr std::uint32_t kLargestSide = 16384;      ///< in pixels
+  static constexpr std::size_t kLargestBytes = 64U << 20U;  ///< of a message
+
+  std::uint64_t number = 0;  ///< from 1
+  std::uint32_t width = 0, height = 0;
+
+  [[nodiscard]] std::size_t pixels() const noexcept { return std::size_t{width} * height * 3; }
+  [[nodiscard]] bool valid(std::size_t bytes) const noexcept {
+    return width > 0 && height > 0 && width <= kLargestSide && height <= kLargestSide &&
+           message_bytes<Picture>(pixels()) <= bytes;
+  }
+};
+/// Of a message with a picture of this size.
+[[nodiscard]] constexpr std::size_t picture_bytes(std::uint32_t width, std::uint32_t height) noexcept {
+  return message_bytes<Picture>(std::size_t{width} * height * 3);
+}
 
 /// A line in the picture, in pixels; all 0: not found.
 struct LaneLine {
@@ -60,25 +109,18 @@ struct Result {
   std::uint32_t count = 0;          ///< boxes
   std::array<LaneLine, 2> lanes{};  ///< left and right of the vehicle
   std::array<Box, kMostBoxes> boxes{};
-  std::uint64_t again = 0;  ///< the number, written last
 
   void add(const Box& box) noexcept {
     if (count < kMostBoxes) boxes[count++] = box;
   }
   [[nodiscard]] std::span<const Box> found() const noexcept { return std::span(boxes).first(count); }
+  /// Of a stage that gives results.
+  [[nodiscard]] bool valid(std::size_t /*bytes*/) const noexcept {
+    return stage >= kFinders.front() && stage <= kFinders.back() && count <= kMostBoxes;
+  }
 };
-static_assert(sizeof(Result) % sizeof(std::uint64_t) == 0);
 /// Of a message with a result.
 inline constexpr std::size_t kResultBytes = 512;
-static_assert(sizeof(Result) <= kResultBytes);
-
-/// Of a message of each link of the camera's pipeline.
-[[nodiscard]] constexpr std::array<std::size_t, kLinkCount> camera_link_bytes(std::size_t picture) noexcept {
-  return {picture, kResultBytes, kResultBytes};
-}
-
-void write_result(std::span<std::uint64_t> words, const Result& result) noexcept;
-/// Returns an empty value if the message does not hold a whole result of a stage that gives one.
-[[nodiscard]] std::optional<Result> read_result(std::span<const std::uint64_t> words) noexcept;
+static_assert(message_bytes<Result>() <= kResultBytes);
 
 }  // namespace cardan::bench::perception

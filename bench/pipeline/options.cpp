@@ -19,10 +19,6 @@ constexpr int kFewestFrames = 4, kMostFrames = 100'000, kMostRuns = 100, kMostTh
 constexpr double kSlowest = 0.5, kFastest = 1000;
 constexpr double kSetUpSeconds = 2;  // five or six processes, of which each loads OpenCV or PCL
 
-[[noreturn]] void refuse_option(std::string cause, std::string remedy) {
-  throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
-}
-
 bool can_be_link(const Peer& peer) {
   const PeerKind* const kind = find_peer(bench::name_of(peer));
   return kind != nullptr && kind->links.writer != nullptr && kind->links.reader != nullptr;
@@ -36,12 +32,12 @@ std::vector<std::pair<std::size_t, Contender>> parse_links(const Chain& chain, c
   for (const std::string& word : split(text)) {
     const std::size_t at = word.find('=');
     const auto link = chain.find_link(std::string_view(word).substr(0, at));
-    if (at == std::string::npos || !link) refuse_option(fmt::format("--links: `{}` names no link", word), remedy);
+    if (at == std::string::npos || !link) refuse(fmt::format("--links: `{}` names no link", word), remedy);
     const PeerKind* const kind = find_peer(std::string_view(word).substr(at + 1));
     if (kind == nullptr || !can_be_link(kind->peer))
-      refuse_option(fmt::format("--links: `{}` names no peer that can be a link", word), remedy);
+      refuse(fmt::format("--links: `{}` names no peer that can be a link", word), remedy);
     if (std::any_of(chosen.begin(), chosen.end(), [&](const auto& c) { return c.first == *link; }))
-      refuse_option(fmt::format("--links names `{}` twice", chain.links[*link].name), remedy);
+      refuse(fmt::format("--links names `{}` twice", chain.links[*link].name), remedy);
     chosen.emplace_back(*link, Contender{kind->peer, kind->waits({Wait::Block}).front()});
   }
   return chosen;
@@ -50,30 +46,25 @@ std::vector<std::pair<std::size_t, Contender>> parse_links(const Chain& chain, c
 const Chain& parse_chain(const PipelineArguments& a) {
   const Chain* const chain = a.chain.empty() ? &camera_chain() : find_chain(a.chain);
   if (chain == nullptr)
-    refuse_option(fmt::format("--chain: there is no `{}`", a.chain), fmt::format("use {}", names_of_chains()));
+    refuse(fmt::format("--chain: there is no `{}`", a.chain), fmt::format("use {}", names_of_chains()));
   const bool is_camera = chain == &camera_chain();
-  for (const auto& [option, value, of_camera] :
-       {std::tuple{"--camera", &a.camera, true}, {"--detector", &a.detector, true}, {"--lidar", &a.lidar, false}})
+  for (const auto& [option, value, of_camera] : {std::tuple{"--camera", &a.inputs.camera, true},
+                                                 {"--detector", &a.inputs.detector, true},
+                                                 {"--lidar", &a.inputs.lidar, false}})
     if (!value->empty() && of_camera != is_camera)
-      refuse_option(fmt::format("{} is not for --chain {}", option, chain->name), "leave one of them out");
-  if (!a.topic.empty() && a.from.empty()) refuse_option("--topic is of a recording", "give it with --from FILE.mcap");
-  if (!a.from.empty() && (!a.camera.empty() || !a.lidar.empty()))
-    refuse_option("--from and another source of the same sensor", "give one of them");
+      refuse(fmt::format("{} is not for --chain {}", option, chain->name), "leave one of them out");
+  if (!a.inputs.topic.empty() && a.inputs.from.empty())
+    refuse("--topic is of a recording", "give it with --from FILE.mcap");
+  if (!a.inputs.from.empty() && (!a.inputs.camera.empty() || !a.inputs.lidar.empty()))
+    refuse("--from and another source of the same sensor", "give one of them");
   return *chain;
 }
 
 void check_pipeline_numbers(const PipelineArguments& a) {
-  if (a.rate_hz != 0 && !(a.rate_hz >= kSlowest && a.rate_hz <= kFastest))
-    refuse_option(fmt::format("--rate {} is out of range", a.rate_hz),
-                  fmt::format("use {:g} to {:g} Hz", kSlowest, kFastest));
-  if (a.frames != 0 && (a.frames < kFewestFrames || a.frames > kMostFrames))
-    refuse_option(fmt::format("--frames {} is out of range", a.frames),
-                  fmt::format("use {} to {}: the first tenth is discarded", kFewestFrames, kMostFrames));
-  if (a.runs < 0 || a.runs > kMostRuns)
-    refuse_option(fmt::format("--runs {} is out of range", a.runs), fmt::format("use 1 to {}", kMostRuns));
-  if (a.threads < 0 || a.threads > kMostThreads)
-    refuse_option(fmt::format("--threads {} is out of range", a.threads),
-                  fmt::format("use 1 to {}, or 0 for as many as there are CPUs", kMostThreads));
+  check_if_given("--rate", a.rate_hz, kSlowest, kFastest);
+  check_if_given("--frames", a.frames, kFewestFrames, kMostFrames);
+  check_if_given("--runs", a.runs, 1, kMostRuns);
+  check_range("--threads", a.inputs.threads, 0, kMostThreads);
 }
 
 }  // namespace
@@ -90,15 +81,9 @@ PipelineOptions parse_pipeline(const PipelineArguments& a, const std::vector<int
   // Peers and ways of waiting are those of `cardan bench transport`, and so are their mistakes.
   const TransportOptions of_transport =
       parse_options({.peers = a.peers, .waits = a.waits.empty() ? "block" : a.waits}, cpus);
-  PipelineOptions options{.chain = &chain,
-                          .rate_hz = a.rate_hz > 0 ? a.rate_hz : chain.usual_rate_hz,
-                          .camera = a.camera,
-                          .detector = a.detector,
-                          .lidar = a.lidar,
-                          .from = a.from,
-                          .topic = a.topic,
-                          .threads = a.threads,
-                          .json = a.json};
+  PipelineOptions options{
+      .chain = &chain, .rate_hz = a.rate_hz > 0 ? a.rate_hz : chain.usual_rate_hz, .inputs = a.inputs, .json = a.json};
+  options.inputs.rate_hz = options.rate_hz;
   options.frames = a.frames > 0 ? static_cast<std::uint32_t>(a.frames) : (a.quick ? kQuickFrames : kUsualFrames);
   options.runs = a.runs > 0 ? static_cast<std::uint32_t>(a.runs) : (a.quick ? kQuickRuns : kUsualRuns);
   options.warmup = std::min(std::max(options.frames / 10, 5U), options.frames / 2);
@@ -108,7 +93,7 @@ PipelineOptions parse_pipeline(const PipelineArguments& a, const std::vector<int
     const std::string_view name = bench::name_of(contender.peer);
     if (!can_be_link(contender.peer)) {
       const std::string why = fmt::format("`{}` cannot be a link of a pipeline", name);
-      if (!a.peers.empty()) refuse_option("--peers: " + why, "leave it out");
+      if (!a.peers.empty()) refuse("--peers: " + why, "leave it out");
       options.left_out.push_back(why);
       continue;
     }

@@ -26,13 +26,10 @@ struct PipelineOptions {
   std::vector<Mix> mixes{};
   double rate_hz = 0;
   std::uint32_t runs = 0, frames = 0, warmup = 0;
-  std::string camera{}, detector{}, lidar{}, from{}, topic{};  ///< as typed; empty: the usual
-  int threads = 0;  ///< of OpenCV in the detector; 0: as many as there are CPUs
+  StageInputs inputs{};  ///< as typed
   std::string json{};
   std::vector<std::string> left_out{};  ///< peers that cannot be links, in words
 };
-
-inline constexpr const char* kDrawnStreet = "drawn";  ///< --camera: pictures that the bench draws
 
 /// Checks and completes what was typed. Throws cardan::Error{InvalidArgument} that names the word and what would be
 /// right.

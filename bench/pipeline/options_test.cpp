@@ -23,7 +23,7 @@ TEST(PipelineOptions, UsuallyMeasureEachPeerWithAllLinks) {
   const PipelineOptions options = parse_pipeline({.peers = "raw,cardan"}, {0, 1});
   ASSERT_EQ(options.mixes.size(), 2U);
   for (const Mix& mix : options.mixes) {
-    for (const Link link : kLinks) EXPECT_EQ(mix.link(link), mix.contender);
+    for (const Contender& link : mix.links) EXPECT_EQ(link, mix.contender);
     EXPECT_EQ(mix.setup(), "block");
   }
   EXPECT_EQ(options.frames, 60U);
@@ -53,14 +53,21 @@ TEST(PipelineOptions, ImpossibleOptionsAreReported) {
   EXPECT_NE(refusal_of({.rate_hz = -5}).find("--rate"), std::string::npos);
   EXPECT_NE(refusal_of({.runs = 1000}).find("--runs"), std::string::npos);
   EXPECT_NE(refusal_of({.frames = 3}).find("--frames"), std::string::npos);
-  EXPECT_NE(refusal_of({.threads = -1}).find("--threads"), std::string::npos);
+  EXPECT_NE(refusal_of({.inputs = {.threads = -1}}).find("--threads"), std::string::npos);
 }
 
 TEST(PipelineGraph, KnowsItsLinks) {
-  for (const Link link : kLinks) EXPECT_EQ(find_link(name_of(link)), link);
-  EXPECT_FALSE(find_link("sounds"));
-  EXPECT_EQ(ends_of(Link::Pictures).readers.size(), 3U);
-  EXPECT_EQ(ends_of(Link::Results).readers, std::vector{Stage::Fusion});
+  const Chain& chain = camera_chain();
+  EXPECT_EQ(chain.find_link("targets"), 2U);
+  EXPECT_FALSE(chain.find_link("sounds"));
+  EXPECT_EQ(chain.input_of(role_of(Stage::Tracker))->link, 0U) << "the pictures, and not the targets";
+  EXPECT_EQ(chain.input_of(role_of(Stage::Tracker))->place, place_of(Stage::Tracker));
+  EXPECT_EQ(chain.output_of(role_of(Stage::Detector))->link, 1U);
+  EXPECT_FALSE(chain.input_of(role_of(Stage::Camera)));
+  EXPECT_FALSE(chain.output_of(role_of(Stage::Fusion)));
+  EXPECT_FALSE(chain.has_one_input(role_of(Stage::Fusion)));
+  for (std::uint32_t role = 1; role < lidar_chain().stages.size(); ++role)
+    EXPECT_TRUE(lidar_chain().has_one_input(role)) << role;
 }
 
 }  // namespace

@@ -6,20 +6,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 
-#include "bench/exit_code.hpp"
 #include "bench/pipeline/options.hpp"
 #include "bench/pipeline/report.hpp"
 #include "bench/pipeline/run.hpp"
 #include "bench/pipeline/stages.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/results/words.hpp"
 #include "bench/temporary_folder.hpp"
-#include "bench/transport/clock.hpp"
 #include "bench/transport/progress.hpp"
-#include "bench/transport/report.hpp"
 #include "cardan/error.hpp"
 
 namespace cardan::bench {
@@ -35,24 +32,17 @@ class PipelineBench {
 
   int run() {
     if (!has_stages(*options().chain)) return say_nothing_is_measured();
-    report_.inputs = stages_module(*options().chain)
-                         .look({.camera = options().camera,
-                                .detector = options().detector,
-                                .threads = options().threads,
-                                .lidar = options().lidar,
-                                .from = options().from,
-                                .topic = options().topic,
-                                .rate_hz = options().rate_hz});
+    report_.inputs = stages_module(*options().chain).look(options().inputs);
     for (const Mix& mix : options().mixes) report_.rows.push_back({.mix = mix, .runs = {}});
-    start_companions();
+    std::vector<Contender> used;
+    for (const Mix& mix : options().mixes) used.insert(used.end(), mix.links.begin(), mix.links.end());
+    const auto companions =
+        start_companions(used, run_directory_.path(), [this](const std::string& words) { fail(words); });
     progress_.line(fmt::format("{} ways to make the links × {} rounds: about {}; {}", options().mixes.size(),
                                options().runs, name_of_duration(expected_left(0, 0)), name_of_inputs(report_)));
     const CpuTicks before = read_cpu_ticks();
     for (std::uint32_t round = 0; round < options().runs && !signals_.interrupted(); ++round) {
-      // Rotated, so that nobody always follows the same neighbour or always comes first.
-      std::vector<std::size_t> order(options().mixes.size());
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(round % order.size()), order.end());
+      const std::vector<std::size_t> order = order_of(options().mixes.size(), round);
       for (std::size_t i = 0; i < order.size() && !signals_.interrupted(); ++i) run_mix(round, i, order[i]);
     }
     std::erase_if(report_.rows, [](const PipelineRow& row) { return row.runs.empty(); });
@@ -77,20 +67,6 @@ class PipelineBench {
     return finish();
   }
 
-  void start_companions() {
-    std::vector<Contender> used;
-    for (const Mix& mix : options().mixes) used.insert(used.end(), mix.links.begin(), mix.links.end());
-    for (const Peer& peer : peers_of(used)) {
-      const PeerKind& kind = kind_of(peer);
-      if (kind.start_companion == nullptr) continue;
-      try {
-        companions_.push_back(kind.start_companion(run_directory_.path()));
-      } catch (const Error& e) {  // its runs will say that they were not ready; the others continue
-        fail(fmt::format("{}: {}", bench::name_of(peer), e.what()));
-      }
-    }
-  }
-
   void fail(std::string words) {
     progress_.line("failed: " + words);
     report_.failures.push_back(std::move(words));
@@ -100,48 +76,39 @@ class PipelineBench {
   void run_mix(std::uint32_t round, std::size_t done, std::size_t index) {
     const Mix& mix = options().mixes[index];
     const std::string name = fmt::format("{} {}", bench::name_of(mix.contender.peer), mix.setup());
-    PipelineOutcome best;
-    for (int attempt = 0; attempt <= kMostRepetitions; ++attempt) {
+    auto best = least_disturbed([&](int attempt) -> std::optional<PipelineRun> {
       progress_.now(fmt::format("round {}/{} · {}{} · about {} left", round + 1, options().runs, name,
                                 attempt > 0 ? " (again: steal)" : "", name_of_duration(expected_left(round, done))));
       PipelineOutcome outcome =
           run_pipeline_once(mix, options(), report_.inputs.link_bytes, run_directory_.path(), signals_);
-      if (outcome.interrupted) return;
-      if (!outcome.failure.empty()) return fail(fmt::format("round {} {}: {}", round + 1, name, outcome.failure));
-      if (attempt == 0 || outcome.run.steal_percent < best.run.steal_percent) best = std::move(outcome);
-      if (best.run.steal_percent <= kMostStealPercent) break;
-    }
-    const double p50 = summarize(best.run.whole).p50;
+      if (outcome.interrupted) return std::nullopt;
+      if (outcome.failure.empty()) return std::move(outcome.run);
+      fail(fmt::format("round {} {}: {}", round + 1, name, outcome.failure));
+      return std::nullopt;
+    });
+    if (!best) return;
+    const double p50 = summarize(best->whole).p50;
     PipelineRow& row = report_.rows[index];
-    row.stolen = row.stolen || best.run.steal_percent > kMostStealPercent;
-    row.runs.push_back(std::move(best.run));
+    row.stolen = row.stolen || best->steal_percent > kMostStealPercent;
+    row.runs.push_back(std::move(*best));
     progress_.plain(fmt::format("round {}/{} {}: {} p50 {} ms", round + 1, options().runs, name, options().chain->whole,
                                 three_digits(p50)));
   }
 
   int finish() {
-    fmt::print("{}", to_table(report_));
-    if (!options().json.empty()) write_json(options().json, to_json(report_));
-    if (report_.interrupted) {
-      progress_.line("interrupted: what is above is what was measured until then");
-      return kFailed;
-    }
-    if (!report_.failures.empty()) return kFailed;
     std::uint64_t lost = 0;
     for (const PipelineRow& row : report_.rows) lost += lost_by_cardan(row, *options().chain);
-    if (lost == 0) return kOk;
-    progress_.line(fmt::format(
-        "links made by `cardan` lost {} messages. Topics here have depth 1: a stage that is slower than its "
-        "input gets the newest message, and counts the others as lost. Use a lower --rate",
-        lost));
-    return kWithLoss;
+    const std::string loss = fmt::format(
+        "links made by `cardan` lost {} messages. Topics here have depth 1: a stage that is slower than its input gets "
+        "the newest message, and counts the others as lost. Use a lower --rate",
+        lost);
+    return bench::finish(report_, to_table(report_), options().json, to_json(report_), lost > 0 ? loss : "");
   }
 
   PipelineReport report_;
   QuietSignals signals_;
   const TemporaryFolder run_directory_;  // so that the bench neither sees nor disturbs what runs on this computer
   Progress progress_;
-  std::vector<std::shared_ptr<void>> companions_;  // daemons of peers
 };
 
 }  // namespace
@@ -152,13 +119,7 @@ int run_pipeline_bench(const PipelineArguments& arguments, const std::vector<int
   if (arguments.role_fd >= 0) {
     const Chain* const chain = find_chain(arguments.chain);
     return play_stage(arguments.role_fd, static_cast<std::uint32_t>(std::max(arguments.role_index, 0)),
-                      chain != nullptr ? *chain : camera_chain(),
-                      {.camera = arguments.camera,
-                       .detector = arguments.detector,
-                       .threads = arguments.threads,
-                       .lidar = arguments.lidar,
-                       .from = arguments.from,
-                       .topic = arguments.topic});
+                      chain != nullptr ? *chain : camera_chain(), arguments.inputs);
   }
   return exit_code_of("pipeline", [&] { return PipelineBench(parse_pipeline(arguments, cpus)).run(); });
 }

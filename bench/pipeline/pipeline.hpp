@@ -4,13 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "bench/pipeline/stages.hpp"
+
 namespace cardan::bench {
 
 /// The words of the command line, as typed; empty or 0: not given.
 struct PipelineArguments {
-  std::string chain{}, peers{}, waits{}, links{}, camera{}, detector{}, lidar{}, from{}, topic{}, json{};
+  std::string chain{}, peers{}, waits{}, links{}, json{};
+  perception::StageInputs inputs{};
   double rate_hz = 0;
-  int runs = 0, frames = 0, threads = 0;
+  int runs = 0, frames = 0;
   bool quick = false;
   int role_fd = -1;  ///< this process is a stage that the harness started
   int role_index = 0;

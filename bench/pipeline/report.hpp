@@ -10,7 +10,7 @@
 #include "bench/pipeline/run.hpp"
 #include "bench/pipeline/stages.hpp"
 #include "bench/results/measurement.hpp"
-#include "bench/transport/host.hpp"
+#include "bench/results/occasion.hpp"
 
 namespace cardan::bench::perception {
 
@@ -20,36 +20,42 @@ struct PipelineRow {
   std::vector<PipelineRun> runs{};
   bool stolen = false;  ///< a run was disturbed in all its repetitions
 
-  /// All samples of the runs.
-  [[nodiscard]] std::vector<double> pooled(std::uint32_t role, std::vector<double> StageFigures::* which) const;
-  [[nodiscard]] std::vector<double> pooled(std::vector<double> PipelineRun::* which) const;
-  [[nodiscard]] std::uint64_t sum(std::uint32_t role, std::uint64_t StageFigures::* which) const;
+  /// A member of each run, or of a stage's figures of each run.
+  template <class T>
+  [[nodiscard]] std::vector<T> each(T PipelineRun::* which) const {
+    std::vector<T> all;
+    for (const PipelineRun& run : runs) all.push_back(run.*which);
+    return all;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> each(std::uint32_t role, T StageFigures::* which) const {
+    std::vector<T> all;
+    for (const PipelineRun& run : runs) all.push_back(run.stages.at(role).*which);
+    return all;
+  }
   /// The median over the runs.
   [[nodiscard]] double ratio_percent(std::uint32_t role) const;
-  [[nodiscard]] double median_of(std::uint32_t role, double StageFigures::* which) const;
-  [[nodiscard]] double median_of(double PipelineRun::* which) const;
-  [[nodiscard]] double achieved_rate_hz() const { return median_of(&PipelineRun::achieved_rate_hz); }
 };
 
-struct PipelineReport {
-  Host host{};
-  double steal_percent = 0;
-  bool interrupted = false;
+struct PipelineReport : Occasion {
   LookedAt inputs{};
   PipelineOptions options{};
   std::vector<PipelineRow> rows{};
-  std::vector<std::string> left_out{}, failures{};
 };
 
 /// Pictures, results and torn messages that links made by `cardan` lost.
 [[nodiscard]] std::uint64_t lost_by_cardan(const PipelineRow& row, const Chain& chain);
 
-/// The row whose mean of the whole is the greatest. Null: there are fewer than two.
-[[nodiscard]] const PipelineRow* slowest(const PipelineReport& report);
 /// "vtest.avi, 768 × 576 at 5 Hz · detector HOG"
 [[nodiscard]] std::string name_of_inputs(const PipelineReport& report);
 
 [[nodiscard]] std::string to_table(const PipelineReport& report);
+inline constexpr double kMphInMps = 0.44704;
+/// By how much a vehicle brakes later that decides `later_ms` later: SIM's d = v · Δt. In m.
+[[nodiscard]] constexpr double braking_distance(double speed_mph, double later_ms) noexcept {
+  return speed_mph * kMphInMps * later_ms / 1000;
+}
+
 /// docs/benchmarking.md explains each field.
 [[nodiscard]] nlohmann::ordered_json to_json(const PipelineReport& report);
 /// The figures in the form of all results.

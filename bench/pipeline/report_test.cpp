@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/pipeline/report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -18,7 +20,8 @@ namespace {
 Graph graph_with_stamps() {
   LinkContenders contenders;
   contenders.fill({kRaw, Wait::Block});
-  Graph graph = make_graph(camera_chain(), contenders, camera_link_bytes(picture_bytes(64, 48)), 10, 6, 2);
+  Graph graph =
+      make_graph(camera_chain(), contenders, std::array{picture_bytes(64, 48), kResultBytes, kResultBytes}, 10, 6, 2);
   constexpr std::int64_t kMs = 1'000'000;
   for (std::size_t n = 1; n <= 6; ++n) {
     const std::int64_t sent = static_cast<std::int64_t>(n) * 100 * kMs;
@@ -31,14 +34,14 @@ Graph graph_with_stamps() {
       if (finder == Stage::Detector && n == 5) continue;
       graph.link(Link::Results).received(0, place)[n] = {sent + 13 * kMs, sent + 13 * kMs, 0};
     }
-    if (n != 4 && n != 5) graph.stages.received(kFusionReader, 0)[n] = {sent + 13 * kMs, sent + 13 * kMs + kMs / 2, 0};
+    if (n != 4 && n != 5) stamps_of_end(graph.stages)[n] = {sent + 13 * kMs, sent + 13 * kMs + kMs / 2, 0};
   }
   return graph;
 }
 
 TEST(PipelineFigures, AreWhatTheStampsSay) {
   const PipelineRun run = evaluate_pipeline(graph_with_stamps());
-  const StageFigures& lane = run.stage(Stage::Lane);
+  const StageFigures& lane = run.stages[role_of(Stage::Lane)];
   EXPECT_EQ(lane.due, 4U) << "two of six are discarded";
   EXPECT_EQ(lane.lost, 0U);
   ASSERT_EQ(lane.transport.size(), 4U);
@@ -46,11 +49,11 @@ TEST(PipelineFigures, AreWhatTheStampsSay) {
   EXPECT_DOUBLE_EQ(lane.processing[0], 10);
   EXPECT_DOUBLE_EQ(lane.results[0], 2);
   EXPECT_DOUBLE_EQ(lane.ratio_percent(), 10);
-  const StageFigures& detector = run.stage(Stage::Detector);
+  const StageFigures& detector = run.stages[role_of(Stage::Detector)];
   EXPECT_EQ(detector.lost, 1U);
   EXPECT_EQ(detector.results_lost, 1U);
   EXPECT_EQ(detector.transport.size(), 3U);
-  const StageFigures& fusion = run.stage(Stage::Fusion);
+  const StageFigures& fusion = run.stages[role_of(Stage::Fusion)];
   EXPECT_EQ(fusion.due, 4U);
   EXPECT_EQ(fusion.lost, 2U);
   ASSERT_EQ(run.whole.size(), 2U);
@@ -63,7 +66,7 @@ PipelineReport report_of(std::string_view peer, const std::string& camera) {
   mix.links.fill(contender);
   PipelineReport report;
   report.inputs = {.width = 64, .height = 48, .camera = camera, .detector = "HOG", .link_bytes = {9288, 512, 512}};
-  report.options.camera = camera;
+  report.options.inputs.camera = camera;
   report.options.rate_hz = 10;
   report.options.frames = 6;
   report.options.runs = 1;
@@ -109,7 +112,8 @@ TEST(PipelineReport, TheTableHasEachStageAndWhatWasLeftOut) {
   PipelineReport report = report_of("cardan", "drawn");
   report.left_out.emplace_back("something is left out");
   const std::string table = to_table(report);
-  for (const Stage stage : kStages) EXPECT_NE(table.find("\n  " + std::string(name_of(stage))), std::string::npos);
+  for (const std::string_view stage : camera_chain().stages)
+    EXPECT_NE(table.find(fmt::format("\n  {}", stage)), std::string::npos);
   EXPECT_NE(table.find("camera to fusion: p50 13.5"), std::string::npos) << table;
   EXPECT_NE(table.find("something is left out"), std::string::npos);
   EXPECT_NE(table.find("the camera reached 0.00 Hz"), std::string::npos) << "these stamps come from no camera";

@@ -7,9 +7,8 @@
 #include <exception>
 #include <utility>
 
-#include "bench/pipeline/lidar/figures.hpp"
+#include "bench/results/host.hpp"
 #include "bench/results/statistics.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/run.hpp"
 
 namespace cardan::bench::perception {
@@ -18,34 +17,73 @@ namespace {
 double to_ms(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e6; }
 
 std::vector<std::string> command_of_stage(const PipelineOptions& options) {
-  std::vector<std::string> words{
-      "bench", "pipeline", "--chain", std::string(options.chain->name), "--threads", std::to_string(options.threads)};
-  for (const auto& [option, value] : {std::pair{"--camera", &options.camera},
-                                      {"--detector", &options.detector},
-                                      {"--lidar", &options.lidar},
-                                      {"--from", &options.from},
-                                      {"--topic", &options.topic}})
-    if (!value->empty()) words.insert(words.end(), {option, *value});
+  std::vector<std::string> words{"bench", "pipeline", "--chain", std::string(options.chain->name)};
+  for (std::string& word : options.inputs.words()) words.push_back(std::move(word));
   return words;
 }
 
-void evaluate_finder(const Graph& graph, Stage finder, std::uint64_t n, StageFigures& out) {
-  const std::uint32_t place = place_of(finder);
-  const Stamps sent = graph.link(Link::Pictures).published(0)[n];
-  const Stamps got = graph.link(Link::Pictures).received(place, 0)[n];
+/// The figures of a stage for frame `n`.
+void evaluate_stage(const Graph& graph, std::uint32_t role, std::uint64_t n, StageFigures& out) {
+  const Chain& chain = *graph.chain;
+  const LinkEnd in = *chain.input_of(role);
+  const Area& link = graph.links[in.link];
+  const Stamps sent = graph.links.front().published(0)[n];
+  if (!chain.has_one_input(role)) {  // the fusion, which is the last one
+    const Stamps done = stamps_of_end(graph.stages)[n];
+    ++out.due;
+    if (sent.second == 0 || done.first == 0)
+      ++out.lost;
+    else
+      out.processing.push_back(to_ms(done.second - done.first));
+    return;
+  }
+  const Stamps given = link.published(0)[n];
+  const Stamps taken = link.received(in.place, 0)[n];
+  if (given.second == 0 && in.link != 0) return;  // the loss of a link before this one
   ++out.due;
-  if (sent.second == 0 || got.first == 0) {
+  if (given.second == 0 || taken.first == 0) {
     ++out.lost;
     return;
   }
-  out.transport.push_back(to_ms(got.first - sent.second));
-  out.processing.push_back(to_ms(got.second - got.first));
-  const Stamps given = graph.link(Link::Results).published(place)[n];
-  const Stamps taken = graph.link(Link::Results).received(0, place)[n];
-  if (given.second == 0 || taken.first == 0)
+  out.transport.push_back(to_ms(taken.first - given.second));
+  out.processing.push_back(to_ms(taken.second - taken.first));
+  const auto next = chain.output_of(role);
+  const bool is_joined = next && chain.links[next->link].publishers.size() > 1;
+  if (!is_joined) out.latency.push_back(to_ms(taken.second - given.second));
+  if (!next) return;
+  const Stamps result = graph.links[next->link].published(next->place)[n];
+  const Stamps arrived = is_joined ? graph.links[next->link].received(0, next->place)[n] : Stamps{};
+  if (result.second == 0 || (is_joined && arrived.first == 0))
     ++out.results_lost;
-  else
-    out.results.push_back(to_ms(taken.first - given.second));
+  else if (is_joined)
+    out.results.push_back(to_ms(arrived.first - result.second));
+}
+
+/// How often a second the stage's output was published.
+double rate_of(const Graph& graph, lidar::Stage stage) {
+  const Cell& cell = graph.stages.header().cell;
+  std::vector<std::int64_t> times;
+  for (std::uint64_t n = std::uint64_t{cell.warmup} + 1; n <= cell.frames; ++n)
+    if (const Stamps out = graph.links[role_of(stage)].published(0)[n]; out.second != 0) times.push_back(out.second);
+  return times.size() < 2
+             ? 0
+             : 1e9 * static_cast<double>(times.size() - 1) / static_cast<double>(times.back() - times.front());
+}
+
+/// The counts of each process: CPU, torn, refused, found, the rate of the first.
+void take_roles(const Graph& graph, PipelineRun& run) {
+  for (std::size_t role = 0; role < graph.chain->stages.size(); ++role) {
+    const RoleSlot& slot = graph.stages.role(role);
+    StageFigures& figures = run.stages.at(role);
+    figures.torn = slot.torn;
+    run.refused += slot.refused;
+    if (slot.wall_ns > 0)
+      figures.cpu_percent = 100 * static_cast<double>(slot.cpu_ns) / static_cast<double>(slot.wall_ns);
+    if (slot.messages > 0) figures.found = static_cast<double>(slot.found) / static_cast<double>(slot.messages);
+  }
+  const RoleSlot& first = graph.stages.role(0);
+  if (first.wall_ns > 0)
+    run.achieved_rate_hz = 1e9 * static_cast<double>(first.messages) / static_cast<double>(first.wall_ns);
 }
 
 }  // namespace
@@ -58,43 +96,25 @@ double StageFigures::ratio_percent() const {
 PipelineRun evaluate_pipeline(const Graph& graph) {
   PipelineRun run;
   const Cell& cell = graph.stages.header().cell;
+  const auto targets = graph.chain->find_link("targets");
   for (std::uint64_t n = std::uint64_t{cell.warmup} + 1; n <= cell.frames; ++n) {
-    for (const Stage finder : kFinders) evaluate_finder(graph, finder, n, run.stage(finder));
-    const Stamps sent = graph.link(Link::Pictures).published(0)[n];
-    const Stamps fused = graph.stages.received(kFusionReader, 0)[n];
-    StageFigures& fusion = run.stage(Stage::Fusion);
-    ++fusion.due;
-    if (sent.second == 0 || fused.first == 0) {
-      ++fusion.lost;
-    } else {
-      fusion.processing.push_back(to_ms(fused.second - fused.first));
-      run.whole.push_back(to_ms(fused.second - sent.second));
-    }
-    const Stamps target = graph.link(Link::Targets).published(0)[n];
-    const Stamps taken = graph.link(Link::Targets).received(0, 0)[n];
+    for (std::uint32_t role = 1; role < graph.chain->stages.size(); ++role)
+      evaluate_stage(graph, role, n, run.stages.at(role));
+    const Stamps sent = graph.links.front().published(0)[n];
+    const Stamps done = stamps_of_end(graph.stages)[n];
+    ++run.frames_due;
+    if (sent.second == 0 || done.second == 0)
+      ++run.frames_lost;
+    else
+      run.whole.push_back(to_ms(done.second - sent.second));
+    if (!targets) continue;
+    const Stamps target = graph.links[*targets].published(0)[n];
+    const Stamps taken = graph.links[*targets].received(0, 0)[n];
     if (target.second != 0 && taken.first != 0) run.targets.push_back(to_ms(taken.first - target.second));
   }
-  run.frames_due = run.stage(Stage::Fusion).due;
-  run.frames_lost = run.stage(Stage::Fusion).lost;
+  if (graph.chain == &lidar_chain()) run.ndt_hz = rate_of(graph, lidar::Stage::Localization);
   take_roles(graph, run);
   return run;
-}
-
-void take_roles(const Graph& graph, PipelineRun& run) {
-  const std::size_t stages =
-      graph.stages.header().cell.scenario.publishers + graph.stages.header().cell.scenario.subscribers;
-  for (std::size_t role = 0; role < stages; ++role) {
-    const RoleSlot& slot = graph.stages.role(role);
-    StageFigures& figures = run.stages.at(role);
-    figures.torn = slot.torn;
-    run.refused += slot.refused;
-    if (slot.wall_ns > 0)
-      figures.cpu_percent = 100 * static_cast<double>(slot.cpu_ns) / static_cast<double>(slot.wall_ns);
-    if (slot.messages > 0) figures.found = static_cast<double>(slot.found) / static_cast<double>(slot.messages);
-  }
-  const RoleSlot& first = graph.stages.role(0);
-  if (first.wall_ns > 0)
-    run.achieved_rate_hz = 1e9 * static_cast<double>(first.messages) / static_cast<double>(first.wall_ns);
 }
 
 PipelineOutcome run_pipeline_once(const Mix& mix, const PipelineOptions& options,
@@ -110,7 +130,7 @@ PipelineOutcome run_pipeline_once(const Mix& mix, const PipelineOptions& options
         run_wired(graph.stages, std::move(graph.wiring), command_of_stage(options), run_dir, signals, steal);
     outcome.interrupted = signals.interrupted();
     if (outcome.failure.empty()) {
-      outcome.run = options.chain == &camera_chain() ? evaluate_pipeline(graph) : lidar::evaluate_lidar(graph);
+      outcome.run = evaluate_pipeline(graph);
       outcome.run.steal_percent = steal;
       const double own = (seconds_of_children() - own_before) * static_cast<double>(::sysconf(_SC_CLK_TCK));
       outcome.run.other_load_percent = other_load_percent(start, read_cpu_ticks(), own);

@@ -18,9 +18,9 @@ struct StageFigures {
   std::vector<double> processing{};  ///< in hand → the result is ready
   std::vector<double> latency{};     ///< of the LiDAR's: both together
   std::vector<double> results{};     ///< finders: result published → in the fusion's hands
-  std::uint64_t due = 0;             ///< finders: pictures; fusion: frames; LiDAR's: what the stage before published
+  std::uint64_t due = 0;             ///< messages of the stage before; of the first one, and for the fusion: frames
   std::uint64_t lost = 0;            ///< of those, without an intact input in the stage; fusion: not joined
-  std::uint64_t results_lost = 0;    ///< finders: results that the stage had, and the fusion did not get
+  std::uint64_t results_lost = 0;    ///< that the stage had, and did not publish or the fusion did not get
   std::uint64_t torn = 0;            ///< messages that changed under the stage's hands
   double found = 0;                  ///< of a frame: lines, boxes, tracks; fusion: things in the lane; docs say what
   double cpu_percent = 0;            ///< of a core
@@ -37,9 +37,6 @@ struct PipelineRun {
   double achieved_rate_hz = 0;                    ///< of the first stage
   double ndt_hz = 0;                              ///< poses of the localization; 0: it has none
   double steal_percent = 0, other_load_percent = 0;
-
-  [[nodiscard]] const StageFigures& stage(Stage which) const { return stages[role_of(which)]; }
-  [[nodiscard]] StageFigures& stage(Stage which) { return stages[role_of(which)]; }
 };
 
 struct PipelineOutcome {
@@ -54,9 +51,7 @@ struct PipelineOutcome {
                                                 std::span<const std::size_t> link_bytes, const std::string& run_dir,
                                                 QuietSignals& signals);
 
-/// The figures of what the stages of the camera's pipeline left in the graph's areas.
+/// The figures of what the stages left in the graph's areas.
 [[nodiscard]] PipelineRun evaluate_pipeline(const Graph& graph);
-/// The counts of each process: CPU, torn, refused, found, the rate of the first.
-void take_roles(const Graph& graph, PipelineRun& run);
 
 }  // namespace cardan::bench::perception

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <utility>
 
 #include "bench/pipeline/graph.hpp"
 #include "bench/transport/peer_modules.hpp"
@@ -22,7 +23,8 @@ struct ModuleFile {
 };
 
 const ModuleFile& module_file_of(const Chain& chain) {
-  static constexpr ModuleFile kCamera{"pipeline-stages.so", "OpenCV", "scripts/setup.sh --for demo"};
+  static constexpr ModuleFile kCamera{"pipeline-stages.so", "OpenCV with its tracking module",
+                                      "scripts/setup.sh --for demo --for bench"};
   static constexpr ModuleFile kLidar{"pipeline-lidar.so", "PCL (libpcl-dev)", "scripts/setup.sh --for bench"};
   return &chain == &camera_chain() ? kCamera : kLidar;
 }
@@ -48,6 +50,18 @@ const StagesModule* load_stages(const Chain& chain) {
 }
 
 }  // namespace
+
+std::vector<std::string> StageInputs::words() const {
+  std::vector<std::string> all;
+  for (const auto& [option, value] : {std::pair{"--camera", &camera},
+                                      {"--detector", &detector},
+                                      {"--lidar", &lidar},
+                                      {"--from", &from},
+                                      {"--topic", &topic}})
+    if (!value->empty()) all.insert(all.end(), {option, *value});
+  if (threads > 0) all.insert(all.end(), {"--threads", std::to_string(threads)});
+  return all;
+}
 
 bool has_stages(const Chain& chain) {
   std::error_code ignored;

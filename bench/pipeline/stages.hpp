@@ -21,7 +21,11 @@ struct StageInputs {
   std::string from{};      ///< a recording, instead of the camera or the LiDAR
   std::string topic{};     ///< in the recording; empty: the only one of its kind
   double rate_hz = 0;      ///< look(): of the run
+
+  /// The options that were given, each followed by its value.
+  [[nodiscard]] std::vector<std::string> words() const;
 };
+inline constexpr const char* kDrawnStreet = "drawn";  ///< of `camera`: pictures that the bench draws
 
 /// Their future input, for the report.
 struct LookedAt {
@@ -36,7 +40,7 @@ struct LookedAt {
 struct StagesModule {
   /// Opens the inputs once. Throws cardan::Error: one cannot be used.
   LookedAt (*look)(const StageInputs& inputs) = nullptr;
-  /// Plays a stage of a run, in a process of its own. Throws cardan::Error.
+  /// Plays a stage of a run, in its own process. Throws cardan::Error.
   void (*play)(const Area& stages, std::uint32_t role, const StageInputs& inputs) = nullptr;
 };
 

@@ -68,7 +68,7 @@ TEST(DiskFolder, FilesToBeKeptStay) {
   fs::remove_all(path);
 }
 
-TEST(DiskFolder, AFolderThatIsNotThereIsSaid) { EXPECT_THROW(DiskFolder("/nowhere/at/all", false), Error); }
+TEST(DiskFolder, AFolderThatIsNotThereIsReported) { EXPECT_THROW(DiskFolder("/nowhere/at/all", false), Error); }
 
 TEST(MountOf, TakesTheLongestAndUnescapes) {
   const std::string info =

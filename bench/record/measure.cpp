@@ -16,8 +16,8 @@
 #include "bench/record/payload.hpp"
 #include "bench/record/peers/ros1/bag_count.hpp"
 #include "bench/record/recorder_process.hpp"
+#include "bench/results/host.hpp"
 #include "bench/transport/clock.hpp"
-#include "bench/transport/host.hpp"
 #include "cardan/error.hpp"
 #include "cardan/mcap/reader.hpp"
 

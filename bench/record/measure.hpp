@@ -9,7 +9,7 @@
 #include "bench/actor.hpp"
 #include "bench/record/rows.hpp"
 #include "bench/record/sensors.hpp"
-#include "bench/transport/host.hpp"
+#include "bench/results/host.hpp"
 
 namespace cardan::bench::recording {
 

@@ -11,8 +11,8 @@ struct Scene {
   char name = 'A';
   double seconds = 0;   ///< of the paper's recording
   double objects = 0;   ///< on average
-  double swing = 0;     ///< by which their number goes up and down …
-  double period_s = 0;  ///< … in so long
+  double swing = 0;     ///< by which their number goes up and down in `period_s`
+  double period_s = 0;  ///< of one swing
 };
 
 /// A: a commercial alley with pedestrians and bicycles; B: a right turn and a traffic light on a quiet road; C: a

@@ -10,14 +10,12 @@
 #include "bench/record/pipeline.hpp"
 #include "bench/record/recorder_process.hpp"
 #include "bench/record/work.hpp"
-#include "bench/transport/report.hpp"
+#include "bench/results/words.hpp"
 #include "cardan/error.hpp"
 
 namespace cardan::bench::recording {
 namespace {
 
-constexpr double kMostSteal = 2;  // percent
-constexpr int kMostAttempts = 2;
 constexpr double kEaseOfDisk = 0.8;       // of fio's rate: what a disk takes without a queue
 constexpr double kReserve = 3e9;          // bytes that stay free: the recorder keeps 1 GiB, and files are rounded up
 constexpr double kOverload = 1.3;         // of fio's rate: more than any recorder can write
@@ -113,29 +111,27 @@ std::optional<RunFigures> RecordBench::measure(Peer peer, const Load& load, std:
   const std::string what =
       fmt::format("{}{}, {}{}, round {}", name_of(load.part), load.scene != 0 ? fmt::format(" {}", load.scene) : "",
                   described(peer), load.cameras > 0 ? fmt::format(", {} cameras", load.cameras) : "", round + 1);
-  std::optional<RunFigures> best;
-  for (int attempt = 0; attempt < kMostAttempts && !stopped(); ++attempt) {
-    progress_.now(what + (attempt > 0 ? " (again: steal)" : ""));
-    folder_.clear();
-    spec.file = folder_.file(fmt::format("{}-{}-{}-{}-{}", name_of(load.part), static_cast<int>(peer), load.cameras,
-                                         rows_.size(), round * kMostAttempts + static_cast<std::uint32_t>(attempt)));
-    try {
-      auto figures = run_once(spec, setting_);
-      if (!figures) break;
-      if (!best || figures->steal_percent < best->steal_percent) best = std::move(figures);
-    } catch (const std::exception& e) {
-      if (stopped()) break;
-      fail(fmt::format("{}: {}", what, e.what()));
-      if (peer == Peer::Rosbag) failed_.insert(peer);
-      break;
-    }
-    if (best->steal_percent <= kMostSteal) break;
-  }
+  const auto best = least_disturbed(
+      [&](int attempt) -> std::optional<RunFigures> {
+        progress_.now(what + (attempt > 0 ? " (again: steal)" : ""));
+        folder_.clear();
+        spec.file = folder_.file(fmt::format("{}-{}-{}-{}-{}-{}", name_of(load.part), static_cast<int>(peer),
+                                             load.cameras, rows_.size(), round, attempt));
+        try {
+          return run_once(spec, setting_);
+        } catch (const std::exception& e) {
+          if (stopped()) return std::nullopt;
+          fail(fmt::format("{}: {}", what, e.what()));
+          if (peer == Peer::Rosbag) failed_.insert(peer);
+          return std::nullopt;
+        }
+      },
+      1);
   folder_.clear();
   if (stopped()) return std::nullopt;
   if (best) {
     Row& row = row_for(peer, load);
-    row.stolen = row.stolen || best->steal_percent > kMostSteal;
+    row.stolen = row.stolen || best->steal_percent > kMostStealPercent;
     row.runs.push_back(*best);
     progress_.plain(
         fmt::format("{}: {:.2f} % recorded, {:.0f} MB/s", what, 100 * best->share(), best->bytes_per_second() / 1e6));
@@ -154,32 +150,35 @@ void RecordBench::run_fio_once(bool direct, std::uint32_t round) {
   const Peer peer = direct ? Peer::Fio : Peer::FioBuffered;
   const auto room = static_cast<std::uint64_t>(std::max(0.0, static_cast<double>(folder_.free_bytes()) - kReserve));
   const std::uint64_t bytes = std::min(options_.rate_bytes, room);
-  for (int attempt = 0; attempt < kMostAttempts && !stopped(); ++attempt) {
-    progress_.now(fmt::format("rate, {}, round {}", described(peer), round + 1));
-    folder_.clear();
-    const CpuTicks before = read_cpu_ticks();
-    try {
-      const FioResult fio = run_fio(folder_.file("fio"), direct, bytes, options_.rate_seconds, setting_.stopped);
-      if (stopped()) return;
-      const CpuTicks after = read_cpu_ticks();
-      RunFigures figures;
-      figures.file_bytes = fio.bytes;
-      figures.seconds = fio.seconds;
-      figures.steal_percent = steal_percent(before, after);
-      figures.recording_cpu_s = cpu_seconds(before, after);
-      if (figures.steal_percent > kMostSteal && attempt + 1 < kMostAttempts) continue;
-      Row& row = row_for(peer, {});
-      row.stolen = row.stolen || figures.steal_percent > kMostSteal;
-      row.runs.push_back(figures);
-      circumstances_.fio_version = fio.version;
-      auto& commands = circumstances_.fio_commands;
-      if (std::find(commands.begin(), commands.end(), fio.command) == commands.end()) commands.push_back(fio.command);
-      progress_.plain(fmt::format("rate, {}: {:.0f} MB/s", described(peer), figures.bytes_per_second() / 1e6));
-    } catch (const std::exception& e) {
-      if (!stopped()) fail(fmt::format("rate, {}: {}", described(peer), e.what()));
-      failed_.insert(peer);
-    }
-    break;
+  const auto figures = least_disturbed(
+      [&](int /*attempt*/) -> std::optional<RunFigures> {
+        progress_.now(fmt::format("rate, {}, round {}", described(peer), round + 1));
+        folder_.clear();
+        const CpuTicks before = read_cpu_ticks();
+        try {
+          const FioResult fio = run_fio(folder_.file("fio"), direct, bytes, options_.rate_seconds, setting_.stopped);
+          if (stopped()) return std::nullopt;
+          const CpuTicks after = read_cpu_ticks();
+          circumstances_.fio_version = fio.version;
+          auto& commands = circumstances_.fio_commands;
+          if (std::find(commands.begin(), commands.end(), fio.command) == commands.end())
+            commands.push_back(fio.command);
+          return RunFigures{.file_bytes = fio.bytes,
+                            .seconds = fio.seconds,
+                            .recording_cpu_s = cpu_seconds(before, after),
+                            .steal_percent = steal_percent(before, after)};
+        } catch (const std::exception& e) {
+          if (!stopped()) fail(fmt::format("rate, {}: {}", described(peer), e.what()));
+          failed_.insert(peer);
+          return std::nullopt;
+        }
+      },
+      1);
+  if (figures) {
+    Row& row = row_for(peer, {});
+    row.stolen = row.stolen || figures->steal_percent > kMostStealPercent;
+    row.runs.push_back(*figures);
+    progress_.plain(fmt::format("rate, {}: {:.0f} MB/s", described(peer), figures->bytes_per_second() / 1e6));
   }
   folder_.clear();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan` and `speed`: Cardan's own recorder, in a process of its own.
+// `cardan` and `speed`: Cardan's own recorder, in its own process.
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -3,54 +3,41 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "bench/results/statistics.hpp"
-#include "bench/transport/report.hpp"
+#include "bench/results/words.hpp"
 
 namespace cardan::bench::recording {
 namespace {
 
-std::string title_of(Part part) {
-  switch (part) {
-    case Part::Rate:
-      return "How fast a file grows, everything on disk at the end";
-    case Part::Phases:
-      return "Where a message's time goes (SPEED's Fig. 7): one camera, 5,529,600 B at 36 Hz";
-    case Part::Cameras:
-      return "Cameras on one topic (SPEED's Fig. 8): 5,529,600 B at 36 Hz each";
-    case Part::Mix:
-      return "Eight cameras and all other sensors (SPEED's Fig. 9)";
-    case Part::Task:
-      return "A task of 10 ms of CPU while 1 GB/s are recorded (SPEED's Fig. 10): tasks done in each 33 ms";
-    case Part::Bystander:
-      return "A camera's publisher and another reader, while it is recorded";
-    case Part::Pipeline:
-      break;
-  }
-  return "From sensor to actuator (SPEED's Fig. 11), in three scenes";
-}
-
-std::string head_of(Part part) {
-  switch (part) {
-    case Part::Rate:
-      return fmt::format("{:>10}{:>10}{:>12}{:>10}", "MB/s", "MB", "CPU s/GB", "steal %");
-    case Part::Phases:
-      return fmt::format("{:>11}{:>11}{:>11}{:>12}{:>10}{:>10}{:>9}", "handling", "encoding", "sys calls", "CPU s/GB",
-                         "path p50", "path p99", "share %");
-    case Part::Cameras:
-    case Part::Mix:
-      return fmt::format("{:>9}{:>12}{:>9}{:>9}{:>10}{:>9}{:>11}{:>9}{:>10}", "cameras", "schedule", "made", "skipped",
-                         "recorded", "share %", "CPU s/GB", "own MiB", "held MiB");
-    case Part::Task:
-      return fmt::format("{:>9}{:>9}{:>9}{:>10}{:>9}", "mean", "std", "least", "share %", "MB/s");
-    case Part::Bystander:
-      return fmt::format("{:>13}{:>9}{:>15}{:>9}{:>9}", "publish p50", "p99", "transport p50", "p99", "share %");
-    case Part::Pipeline:
-      break;
-  }
-  return fmt::format("{:>7}{:>9}{:>9}{:>9}{:>9}{:>9}", "scene", "mean", "std", "p99", "missed", "share %");
+/// By the value of Part: the title of its table, and the head of its columns.
+struct TableOf {
+  const char* title;
+  std::string head;
+};
+const TableOf& table_of(Part part) {
+  static const std::string kHeadOfCameras =
+      fmt::format("{:>9}{:>12}{:>9}{:>9}{:>10}{:>9}{:>11}{:>9}{:>10}", "cameras", "schedule", "made", "skipped",
+                  "recorded", "share %", "CPU s/GB", "own MiB", "held MiB");
+  static const std::array<TableOf, kParts> kTables{{
+      {"How fast a file grows, everything on disk at the end",
+       fmt::format("{:>10}{:>10}{:>12}{:>10}", "MB/s", "MB", "CPU s/GB", "steal %")},
+      {"Where a message's time goes (SPEED's Fig. 7): one camera, 5,529,600 B at 36 Hz",
+       fmt::format("{:>11}{:>11}{:>11}{:>12}{:>10}{:>10}{:>9}", "handling", "encoding", "sys calls", "CPU s/GB",
+                   "path p50", "path p99", "share %")},
+      {"Cameras on one topic (SPEED's Fig. 8): 5,529,600 B at 36 Hz each", kHeadOfCameras},
+      {"Eight cameras and all other sensors (SPEED's Fig. 9)", kHeadOfCameras},
+      {"A task of 10 ms of CPU while 1 GB/s are recorded (SPEED's Fig. 10): tasks done in each 33 ms",
+       fmt::format("{:>9}{:>9}{:>9}{:>10}{:>9}", "mean", "std", "least", "share %", "MB/s")},
+      {"A camera's publisher and another reader, while it is recorded",
+       fmt::format("{:>13}{:>9}{:>15}{:>9}{:>9}", "publish p50", "p99", "transport p50", "p99", "share %")},
+      {"From sensor to actuator (SPEED's Fig. 11), in three scenes",
+       fmt::format("{:>7}{:>9}{:>9}{:>9}{:>9}{:>9}", "scene", "mean", "std", "p99", "missed", "share %")},
+  }};
+  return kTables.at(static_cast<std::size_t>(part));
 }
 
 double share_percent(const Row& row) {
@@ -130,15 +117,15 @@ std::string cells_of(const Row& row) {
 }  // namespace
 
 std::string to_table(const Rows& rows, const RecordCircumstances& c) {
-  std::string out = fmt::format("{} · {} CPUs · {} · {} · steal {:.1f} %\n", c.host.cpu, c.host.cpus, c.host.kernel,
-                                c.file_system, c.steal_percent);
+  std::string out = head_of(c) + c.file_system + "\n";
   for (const std::string& command : c.fio_commands) out += fmt::format("{}: {}\n", c.fio_version, command);
   for (int i = 0; i < kParts; ++i) {
     const auto part = static_cast<Part>(i);
     bool first = true;
     for (const Row& row : rows) {
       if (row.part != part || row.runs.empty()) continue;
-      if (first) out += fmt::format("\n{}\n  {:<9}{:<20}{}\n", title_of(part), "peer", "how", head_of(part));
+      if (first)
+        out += fmt::format("\n{}\n  {:<9}{:<20}{}\n", table_of(part).title, "peer", "how", table_of(part).head);
       first = false;
       out += fmt::format("  {:<9}{:<20}{}{}\n", name_of(row.peer), how_of(row.peer), cells_of(row),
                          row.stolen ? "  stolen" : "");
@@ -156,14 +143,11 @@ std::string to_table(const Rows& rows, const RecordCircumstances& c) {
       verdicts +=
           fmt::format("  {:<9}{:<68}{}   wanted {}\n", *v.reached ? "reached" : "missed", v.what, v.found, v.wanted);
   if (!verdicts.empty()) out += "\nWhat is wanted of the recorder\n" + verdicts;
-  for (const std::string& sentence : c.left_out) out += sentence + "\n";
-  for (const std::string& sentence : c.failures) out += "failed: " + sentence + "\n";
-  return out;
+  return out + tail_of(c);
 }
 
 nlohmann::ordered_json to_json(const Rows& rows, const RecordCircumstances& c) {
-  nlohmann::ordered_json out;
-  out["host"] = to_json(c.host, c.steal_percent);
+  nlohmann::ordered_json out = bench::to_json(static_cast<const Occasion&>(c));
   out["disk"] = {{"file_system", c.file_system}, {"fio", c.fio_version}, {"fio_commands", c.fio_commands}};
   out["summary"] = to_json(summarize_rows(rows));
   out["verdicts"] = nlohmann::ordered_json::array();
@@ -175,9 +159,6 @@ nlohmann::ordered_json to_json(const Rows& rows, const RecordCircumstances& c) {
   out["rows"] = nlohmann::ordered_json::array();
   for (const Row& row : rows)
     if (!row.runs.empty()) out["rows"].push_back(to_json(row));
-  out["interrupted"] = c.interrupted;
-  out["left_out"] = c.left_out;
-  out["failures"] = c.failures;
   return out;
 }
 

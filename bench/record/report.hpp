@@ -7,20 +7,15 @@
 
 #include "bench/record/rows.hpp"
 #include "bench/record/summary.hpp"
-#include "bench/transport/host.hpp"
+#include "bench/results/occasion.hpp"
 
 namespace cardan::bench::recording {
 
 /// The parts of the report besides the rows.
-struct RecordCircumstances {
-  Host host{};
+struct RecordCircumstances : Occasion {
   std::string file_system{};
   std::string fio_version{};
   std::vector<std::string> fio_commands{};
-  double steal_percent = 0;
-  bool interrupted = false;
-  std::vector<std::string> left_out{};  ///< sentences: what is not here, or was not measured
-  std::vector<std::string> failures{};  ///< sentences: what did not run
 };
 
 /// Tables for people, one for each part, and the verdicts.

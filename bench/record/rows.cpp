@@ -3,6 +3,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "bench/results/words.hpp"
 
@@ -76,53 +77,22 @@ std::string_view name_of(Part part) noexcept {
   return kNames.at(static_cast<std::size_t>(part));
 }
 
-std::string_view name_of(Peer peer) noexcept {
-  switch (peer) {
-    case Peer::Alone:
-    case Peer::Unrecorded:
-      return "none";
-    case Peer::Fio:
-    case Peer::FioBuffered:
-      return "fio";
-    case Peer::Cardan:
-    case Peer::CardanAsap:
-      return "cardan";
-    case Peer::Speed:
-      return "speed";
-    case Peer::Rosbag2:
-    case Peer::Rosbag2Topics:
-      return "rosbag2";
-    case Peer::Rosbag:
-      break;
-  }
-  return "rosbag";
-}
+namespace {
+// By the value of Peer.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kPeers{{{"none", "alone"},
+                                                                                {"none", "unrecorded"},
+                                                                                {"fio", "io_uring, O_DIRECT"},
+                                                                                {"fio", "buffered"},
+                                                                                {"cardan", "cycle"},
+                                                                                {"cardan", "asap"},
+                                                                                {"speed", "copies"},
+                                                                                {"rosbag2", "no transport"},
+                                                                                {"rosbag2", "cardan topics"},
+                                                                                {"rosbag", "ROS 1"}}};
+}  // namespace
 
-std::string_view how_of(Peer peer) noexcept {
-  switch (peer) {
-    case Peer::Alone:
-      return "alone";
-    case Peer::Unrecorded:
-      return "unrecorded";
-    case Peer::Fio:
-      return "io_uring, O_DIRECT";
-    case Peer::FioBuffered:
-      return "buffered";
-    case Peer::Cardan:
-      return "cycle";
-    case Peer::CardanAsap:
-      return "asap";
-    case Peer::Speed:
-      return "copies";
-    case Peer::Rosbag2:
-      return "no transport";
-    case Peer::Rosbag2Topics:
-      return "cardan topics";
-    case Peer::Rosbag:
-      break;
-  }
-  return "ROS 1";
-}
+std::string_view name_of(Peer peer) noexcept { return kPeers[static_cast<std::size_t>(peer)].first; }
+std::string_view how_of(Peer peer) noexcept { return kPeers[static_cast<std::size_t>(peer)].second; }
 
 double Row::median_value(std::vector<double> values) { return median(std::move(values)); }
 

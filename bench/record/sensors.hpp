@@ -17,7 +17,7 @@ struct SensorGroup {
   std::size_t bytes = 0;      ///< of a message
   double rate_hz = 0;         ///< of each
   std::uint32_t depth = 4;    ///< of the Cardan topic: what a reader may be late by
-  std::uint32_t readers = 0;  ///< that are to be attached to each publisher before a run begins
+  std::uint32_t readers = 0;  ///< that must be attached to each publisher before a run begins
 
   [[nodiscard]] double bytes_per_second() const noexcept {
     return static_cast<double>(count) * static_cast<double>(bytes) * rate_hz;
@@ -40,9 +40,9 @@ inline constexpr double kCameraHz = 36;
 [[nodiscard]] Sensors pipeline_sensors(std::uint32_t camera_count);
 
 [[nodiscard]] double bytes_per_second(const Sensors& sensors) noexcept;
-/// Messages that they make in so long.
+/// Messages that they make in this time.
 [[nodiscard]] std::uint64_t messages_in(const Sensors& sensors, double seconds) noexcept;
-/// Messages of one sensor of the group in so long: at least one.
+/// Messages of one sensor of the group in this time: at least one.
 [[nodiscard]] std::uint64_t messages_in(const SensorGroup& group, double seconds) noexcept;
 
 /// For the processes of a run.

@@ -166,7 +166,7 @@ std::vector<Verdict> judge(const RecordSummary& s) {
   };
   at_least("rate, of fio's with io_uring and O_DIRECT", s.rate_vs_fio, 0.9);
   at_least("the rosbag2 peer's rate, of fio's buffered one", s.rosbag2_vs_fio_buffered, 0.9);
-  // Three times as many may be more than the disk takes: then what the disk takes.
+  // Three times that number may be more than the disk takes: then the limit is the disk.
   Verdict more{"cameras recorded to 99.9 %, of the rosbag2 peer's", "≥ 3, or all that the disk takes", "–",
                std::nullopt};
   if (s.cameras && s.cameras_vs_rosbag2) {

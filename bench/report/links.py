@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from results import name_of_size
 
 LEAST_ARRIVED, LEAST_OF_RATE = 0.99, 0.95
-CRITERION = (f"Links are topics of their own, each with its processes, at the same time and under one set of conditions. "
+CRITERION = (f"Links are separate topics, each with its processes, at the same time and under one set of conditions. "
              f"A number of them is sustained if at least {100 * LEAST_ARRIVED:g} % of the frames arrived and the mean rate "
              f"of the publishers is at least {100 * LEAST_OF_RATE:g} % of the asked one. The share that arrived and that "
              f"rate are given for each number.")
@@ -71,5 +71,5 @@ def links_of(measurements):
         peer.commands += [m.command] if m.command else []
     for peer in peers.values():
         peer.points.sort(key=lambda point: point.links)
-    # One number of links, measured once or in several parts, says nothing of how many are sustained.
+    # One number of links, measured once or in several parts, does not show how many are sustained.
     return [peer for peer in peers.values() if peer.points[0].links != peer.points[-1].links]

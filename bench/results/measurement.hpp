@@ -11,7 +11,7 @@
 
 namespace cardan::bench {
 
-/// A result keeps at most this many samples of a run. Of more it keeps as many evenly spaced order statistics, the
+/// A result keeps at most this many samples of a run. Of more it keeps this many evenly spaced order statistics, the
 /// least and the greatest among them, so that medians and tails stay what they were.
 inline constexpr std::size_t kMostSamplesOfRun = 1000;
 

@@ -169,17 +169,9 @@ bool all_accounted(const FusionPublishers& publishers, const FusionStatistics& s
 }  // namespace
 
 std::string_view name_of(FusionWay way) noexcept {
-  switch (way) {
-    case FusionWay::PrimarySlowest:
-      return "primary slowest";
-    case FusionWay::PrimaryFastest:
-      return "primary fastest";
-    case FusionWay::Approximate:
-      return "approximate";
-    case FusionWay::Exact:
-      break;
-  }
-  return "exact";
+  constexpr std::array<std::string_view, kFusionWays.size()> kNames{"primary slowest", "primary fastest", "approximate",
+                                                                    "exact"};
+  return kNames.at(static_cast<std::size_t>(way));
 }
 
 FusionPhases fusion_phases(std::uint32_t round) noexcept {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "bench/results/host.hpp"
+#include "bench/results/occasion.hpp"
 #include "bench/results/words.hpp"
-#include "bench/transport/host.hpp"
-#include "bench/transport/report.hpp"
+#include "bench/transport/options.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -72,22 +74,18 @@ FusionReport::FusionReport(const RuntimeBenchOptions& options) : options_(option
 
 void FusionReport::run_round(std::uint32_t round, const std::function<bool()>& stopped,
                              const std::function<void(const std::string&)>& tell) {
-  for (std::size_t turn = 0; turn < rows_.size(); ++turn) {
-    FusionRow& row = rows_[(turn + round) % rows_.size()];
+  for (const std::size_t i : order_of(rows_.size(), round)) {
+    FusionRow& row = rows_[i];
     tell(fmt::format("fusion of four topics, {}", name_of(row.way)));
-    FusionRun run;
-    for (int repetition = 0; !stopped(); ++repetition) {
+    const auto run = least_disturbed([&](int /*repetition*/) -> std::optional<FusionRun> {
       const CpuTicks before = read_cpu_ticks();
-      run = run_fusion(row.way, fusion_phases(round), options_, stopped);
-      run.steal_percent = steal_percent(before, read_cpu_ticks());
-      if (run.steal_percent <= kMostStealPercent) break;
-      if (repetition == kMostRepetitions) {
-        row.stolen = true;
-        break;
-      }
-    }
-    if (stopped()) return;
-    row.add(run);
+      FusionRun one = run_fusion(row.way, fusion_phases(round), options_, stopped);
+      one.steal_percent = steal_percent(before, read_cpu_ticks());
+      return stopped() ? std::nullopt : std::optional(std::move(one));
+    });
+    if (!run) return;
+    row.stolen = row.stolen || run->steal_percent > kMostStealPercent;
+    row.add(*run);
   }
 }
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <set>
 
+#include "bench/results/host.hpp"
 #include "bench/results/measurement.hpp"
 #include "bench/results/statistics.hpp"
 #include "bench/runtime/fusion_report.hpp"
-#include "bench/transport/host.hpp"
 
 namespace cardan::bench {
 namespace {

@@ -4,21 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/results/arguments.hpp"
+#include "bench/results/exit_code.hpp"
+#include "bench/results/host.hpp"
 #include "bench/results/measurement.hpp"
+#include "bench/results/occasion.hpp"
+#include "bench/results/words.hpp"
 #include "bench/runtime/fusion_report.hpp"
 #include "bench/runtime/nodelet/nodelet.hpp"
 #include "bench/runtime/system_report.hpp"
 #include "bench/runtime/workload.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/progress.hpp"
-#include "bench/transport/report.hpp"
-#include "bench/transport/transport.hpp"
 #include "cardan/error.hpp"
 #include "src/system/launcher/system_lock.hpp"
 
@@ -26,10 +27,6 @@ namespace cardan::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) { interrupted = 1; }
-bool is_interrupted() { return interrupted != 0; }
 
 /// A peer in a cell, over all runs.
 struct RuntimeRow {
@@ -165,15 +162,8 @@ void add(RuntimeRow& row, const RuntimeSamples& run, const RuntimeSamples& refer
 
 RuntimeBenchOptions options_of(const RuntimeArguments& a, const std::vector<int>& cpus) {
   RuntimeBenchOptions o;
-  const auto cpu = [&](int asked, std::size_t usual) {
-    if (asked < 0) return cpus[usual % cpus.size()];
-    if (std::find(cpus.begin(), cpus.end(), asked) == cpus.end())
-      throw Error(ErrorCode::InvalidArgument, fmt::format("this process may not use CPU {}", asked),
-                  "taskset -p $$ shows which it may");
-    return asked;
-  };
-  o.publisher_cpu = cpu(a.publisher_cpu, 0);
-  o.reader_cpu = cpu(a.reader_cpu, 1);
+  o.publisher_cpu = choose_cpu("--publisher-cpu", a.publisher_cpu, 0, cpus);
+  o.reader_cpu = choose_cpu("--reader-cpu", a.reader_cpu, 1, cpus);
   if (a.quick) o.runs = 1;
   if (a.runs != 0) o.runs = static_cast<std::uint32_t>(std::clamp(a.runs, 1, 1000));
   if (a.frames != 0) o.frames = static_cast<std::uint32_t>(std::clamp(a.frames, 20, 1'000'000));
@@ -192,7 +182,7 @@ class RuntimeBench {
     if (std::string why = why_no_nodelets(); why.empty())
       peers_.insert(peers_.end(), {RuntimePeer::Nodelet, RuntimePeer::NodeletNew});
     else
-      left_out_.push_back(std::move(why));
+      occasion_.left_out.push_back(std::move(why));
     for (const RuntimeCell& cell : options_.cells)
       for (const RuntimePeer peer : peers_) rows_.push_back({.peer = peer, .cell = cell});
   }
@@ -200,7 +190,7 @@ class RuntimeBench {
   void run() {
     for (std::uint32_t round = 0; round < options_.runs; ++round) {
       for (std::size_t cell = 0; cell < options_.cells.size(); ++cell) {
-        if (interrupted != 0) return;
+        if (is_stopped()) return;
         run_cell(round, cell);
       }
       run_fusions(round);
@@ -209,33 +199,26 @@ class RuntimeBench {
 
   [[nodiscard]] const std::vector<RuntimeRow>& rows() const noexcept { return rows_; }
   [[nodiscard]] const FusionReport& fusion() const noexcept { return fusion_; }
-  /// Sentences: which peers are not here.
-  [[nodiscard]] const std::vector<std::string>& left_out() const noexcept { return left_out_; }
-  /// Sentences: which were, and did not run.
-  [[nodiscard]] const std::vector<std::string>& failures() const noexcept { return failures_; }
+  [[nodiscard]] Occasion& occasion() noexcept { return occasion_; }
 
  private:
   void run_cell(std::uint32_t round, std::size_t cell) {
     std::vector<std::optional<RuntimeSamples>> samples(peers_.size());
-    for (std::size_t turn = 0; turn < peers_.size(); ++turn) {
-      const std::size_t i = (turn + round) % peers_.size();  // the order rotates
+    for (const std::size_t i : order_of(peers_.size(), round)) {
       RuntimeRow& row = rows_[cell * peers_.size() + i];
       progress_.now(fmt::format("round {} of {}: {}, {} {}", round + 1, options_.runs, title_of(row.cell),
                                 name_of(row.peer), variant_of(row.peer)));
-      for (int repetition = 0; interrupted == 0; ++repetition) {
+      samples[i] = least_disturbed([&](int /*repetition*/) -> std::optional<RuntimeSamples> {
+        if (is_stopped()) return std::nullopt;
         const CpuTicks before = read_cpu_ticks();
-        samples[i] = run_peer(row);
-        if (!samples[i]) break;
-        const double steal = steal_percent(before, read_cpu_ticks());
-        row.steal_percent = std::max(row.steal_percent, steal);
-        samples[i]->steal_percent = steal;
-        if (steal <= kMostStealPercent) break;
-        if (repetition == kMostRepetitions) {
-          row.stolen = true;
-          break;
-        }
-      }
-      if (interrupted != 0) return;
+        auto run = run_peer(row);
+        if (run) run->steal_percent = steal_percent(before, read_cpu_ticks());
+        return run;
+      });
+      if (is_stopped()) return;
+      if (!samples[i]) continue;
+      row.steal_percent = std::max(row.steal_percent, samples[i]->steal_percent);
+      row.stolen = row.stolen || samples[i]->steal_percent > kMostStealPercent;
     }
     for (std::size_t i = 0; i < peers_.size(); ++i)
       if (samples[i]) add(rows_[cell * peers_.size() + i], *samples[i], *samples[0]);
@@ -244,21 +227,21 @@ class RuntimeBench {
 
   void run_fusions(std::uint32_t round) {
     const std::string where = fmt::format("round {} of {}", round + 1, options_.runs);
-    fusion_.run_round(round, is_interrupted,
+    fusion_.run_round(round, is_stopped,
                       [&](const std::string& what) { progress_.now(fmt::format("{}: {}", where, what)); });
-    if (interrupted == 0) progress_.plain(where + ": fusion of four topics");
+    if (!is_stopped()) progress_.plain(where + ": fusion of four topics");
   }
 
   /// Empty: it failed, now or before, which only a peer that is a program of others may do.
   std::optional<RuntimeSamples> run_peer(const RuntimeRow& row) {
     if (row.peer == RuntimePeer::Handover) return run_handover(row.cell, options_);
     if (is_cardan(row.peer)) return run_components(row.cell, row.peer, options_);
-    if (!failures_.empty()) return std::nullopt;
+    if (!occasion_.failures.empty()) return std::nullopt;
     try {
-      return run_nodelet(row.cell, row.peer, options_, is_interrupted);
+      return run_nodelet(row.cell, row.peer, options_, is_stopped);
     } catch (const Error& e) {
-      failures_.push_back(fmt::format("nodelet (ROS 1) failed: {}", e.what()));
-      progress_.line(failures_.back());
+      occasion_.failures.push_back(fmt::format("nodelet (ROS 1): {}", e.what()));
+      progress_.line("failed: " + occasion_.failures.back());
       return std::nullopt;
     }
   }
@@ -268,85 +251,54 @@ class RuntimeBench {
                                   RuntimePeer::Slot};  // the reference first
   std::vector<RuntimeRow> rows_;
   FusionReport fusion_;
-  std::vector<std::string> left_out_, failures_;
+  Occasion occasion_;
   Progress progress_;
 };
 
 }  // namespace
 
 int run_runtime_bench(const RuntimeArguments& arguments, const std::vector<int>& cpus) {
-  RuntimeBenchOptions options;
-  try {
-    options = options_of(arguments, cpus);
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
-    return kUsage;
-  }
-  std::optional<launcher::SystemLock> lock;
-  try {  // two at once would spoil each other's figures
-    lock.emplace("bench-runtime", "");
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
-    return kFailed;
-  }
-  struct sigaction action{};
-  action.sa_handler = on_interrupt;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  if (cpus.size() < 2) fmt::print(stderr, "cardan bench runtime: one CPU only: publisher and readers share it\n");
+  return exit_code_of("runtime", [&] {
+    const RuntimeBenchOptions options = options_of(arguments, cpus);
+    const launcher::SystemLock lock("bench-runtime", "");  // two at once would spoil each other's figures
+    catch_stop();
+    if (cpus.size() < 2) fmt::print(stderr, "cardan bench runtime: one CPU only: publisher and readers share it\n");
 
-  const CpuTicks before = read_cpu_ticks();
-  RuntimeBench bench(options);
-  bench.run();
-  const double steal = steal_percent(before, read_cpu_ticks());
+    const CpuTicks before = read_cpu_ticks();
+    RuntimeBench bench(options);
+    bench.run();
+    Occasion& occasion = bench.occasion();
+    occasion.steal_percent = steal_percent(before, read_cpu_ticks());
+    occasion.host = describe_host();
+    const SystemReport system = is_stopped() ? SystemReport() : measure_system(arguments.quick, is_stopped);
+    occasion.interrupted = is_stopped();
 
-  const SystemReport system =
-      interrupted != 0 ? SystemReport() : measure_system(arguments.quick, [] { return interrupted != 0; });
-
-  std::string table;
-  bool lost = system.lost() || bench.fusion().lost();
-  const RuntimeRow* last = nullptr;
-  for (const RuntimeRow& row : bench.rows()) {
-    if (row.runs == 0) continue;
-    if (last == nullptr || last->cell.bytes != row.cell.bytes || last->cell.readers != row.cell.readers)
-      table += fmt::format(
-          "\n{}\n  peer     how           mean      p50      p99      max      std      rtt    first     last   sent"
-          "  lost   × handover: mean / p99   p99−p50 / std\n",
-          title_of(row.cell));
-    table += table_line(row);
-    last = &row;
-    lost = lost || (is_cardan(row.peer) && row.lost != 0);
-  }
-  fmt::print("{}{}\nTimes in µs.\n{}", table, bench.fusion().text(), system.text());
-  for (const auto* sentences : {&bench.left_out(), &bench.failures()})
-    for (const std::string& sentence : *sentences) fmt::print("{}\n", sentence);
-  fmt::print("Host steal {:.1f} %.{}\n", steal, interrupted != 0 ? " Interrupted: not all rounds are in." : "");
-  if (!arguments.json.empty()) {
-    Json json;
-    json["host"] = to_json(describe_host(), steal);
-    json["interrupted"] = interrupted != 0;
-    json["left_out"] = bench.left_out();
-    json["failures"] = bench.failures();
-    json["rows"] = Json::array();
-    for (const RuntimeRow& row : bench.rows())
-      if (row.runs != 0) json["rows"].push_back(to_json(row, options));
-    for (const Json& row : bench.fusion().rows()) json["rows"].push_back(row);
-    for (const Json& row : system.rows()) json["rows"].push_back(row);
+    std::string table = head_of(occasion);
     std::vector<Measurement> measurements = system.measurements();
     for (Measurement& m : bench.fusion().measurements()) measurements.push_back(std::move(m));
-    for (const RuntimeRow& row : bench.rows())
-      if (row.runs != 0)
-        for (Measurement& m : measurements_of(row, options)) measurements.push_back(std::move(m));
-    json["measurements"] = to_json(measurements);
-    try {
-      write_json(arguments.json, json);
-    } catch (const Error& e) {
-      fmt::print(stderr, "cardan bench runtime: {}\n", e.what());
-      return kFailed;
+    Json json = to_json(occasion);
+    json["rows"] = Json::array();
+    bool lost = system.lost() || bench.fusion().lost();
+    const RuntimeRow* last = nullptr;
+    for (const RuntimeRow& row : bench.rows()) {
+      if (row.runs == 0) continue;
+      if (last == nullptr || last->cell.bytes != row.cell.bytes || last->cell.readers != row.cell.readers)
+        table += fmt::format(
+            "\n{}\n  peer     how           mean      p50      p99      max      std      rtt    first     last   sent"
+            "  lost   × handover: mean / p99   p99−p50 / std\n",
+            title_of(row.cell));
+      table += table_line(row);
+      json["rows"].push_back(to_json(row, options));
+      for (Measurement& m : measurements_of(row, options)) measurements.push_back(std::move(m));
+      last = &row;
+      lost = lost || (is_cardan(row.peer) && row.lost != 0);
     }
-  }
-  if (interrupted != 0 || !bench.failures().empty()) return kFailed;
-  return lost ? kWithLoss : kOk;
+    table += fmt::format("{}\nTimes in µs.\n{}{}", bench.fusion().text(), system.text(), tail_of(occasion));
+    for (const auto& rows : {bench.fusion().rows(), system.rows()})
+      for (const Json& row : rows) json["rows"].push_back(row);
+    json["measurements"] = to_json(measurements);
+    return finish(occasion, table, arguments.json, json, lost ? "components of cardan lost frames" : "");
+  });
 }
 
 }  // namespace cardan::bench

@@ -38,7 +38,7 @@ Json node(const std::string& outputs, const std::string& inputs, std::int64_t pe
           {"parameters", {{"outputs", outputs}, {"inputs", inputs}, {"period_us", period_us}, {"bytes", bytes}}}};
 }
 
-/// A launcher on a file that is gone with it, in a domain of its own. step() is called each few ms on its thread.
+/// A launcher on a file that is gone with it, in its own domain. step() is called each few ms on its thread.
 class System {
  public:
   explicit System(Json configuration) : domain_(fmt::format("bench-{}-{}", ::getpid(), ++made)) {

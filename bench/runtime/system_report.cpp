@@ -23,8 +23,7 @@ std::string SystemReport::text() const {
   if (start)
     out += fmt::format(
         "\n{} components with {} topics in {} processes: all ready after {:.0f} ms; idle {:.2f} % of a core, {:.2f} % "
-        "while "
-        "somebody looks once a second\n",
+        "while a program looks once a second\n",
         start->components, start->topics, start->processes, start->ready_ms, start->idle_cpu_percent,
         start->looking_cpu_percent);
   if (crash) {

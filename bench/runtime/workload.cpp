@@ -2,6 +2,7 @@
 #include "bench/runtime/workload.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cardan::bench {
 
@@ -13,18 +14,8 @@ std::string_view name_of(RuntimePeer peer) noexcept {
   return is_cardan(peer) ? "cardan" : "handover";
 }
 std::string_view variant_of(RuntimePeer peer) noexcept {
-  switch (peer) {
-    case RuntimePeer::Handover:
-      return "condvar";
-    case RuntimePeer::Pointer:
-    case RuntimePeer::Nodelet:
-      return "pointer";
-    case RuntimePeer::NodeletNew:
-      return "new";
-    case RuntimePeer::Slot:
-      break;
-  }
-  return "slot";
+  constexpr std::array<std::string_view, 5> kVariants{"condvar", "pointer", "slot", "pointer", "new"};
+  return kVariants.at(static_cast<std::size_t>(peer));
 }
 
 RuntimeStamps::RuntimeStamps(const RuntimeCell& cell, const RuntimeBenchOptions& options)

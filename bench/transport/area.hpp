@@ -39,7 +39,7 @@ class Mapping {
 inline constexpr std::size_t kMostRoles = 128;
 inline constexpr std::size_t kMostDescriptors = 64;
 
-/// One publisher or reader process: what it shall do, and what it found.
+/// One publisher or reader process: its task, and its results.
 struct alignas(64) RoleSlot {
   // Written by the harness before the start.
   std::int32_t cpu = 0;

@@ -42,7 +42,7 @@ constexpr int kStepsBetweenLooks = 20'000;        // some 20 µs: the clock of a
 constexpr std::int64_t kBudgetPeriodUs = 10'000;  // of a control group; the kernel's default of 100 ms is a long gap
 constexpr std::string_view kGroupPrefix = "cardan-bench-";
 
-[[noreturn]] void refuse(std::string_view word) {
+[[noreturn]] void refuse_word(std::string_view word) {
   throw Error(ErrorCode::InvalidArgument, fmt::format("--conditions: unknown condition `{}`", word),
               fmt::format("use none, or some of work=MS (to {:g}), load=THREADSxPERCENT (to {}x100), cpu=PERCENT "
                           "({:g} and more), fifo, joined as work=20+fifo",
@@ -57,18 +57,18 @@ void take_word(Conditions& out, const std::string& word) {
     out.fifo = true;
   } else if (key == "work") {
     out.work_ms = number_in(value, 0.001, kMostWorkMs).value_or(0);
-    if (out.work_ms == 0) refuse(word);
+    if (out.work_ms == 0) refuse_word(word);
   } else if (key == "cpu") {
     out.cpu_percent = number_in(value, kLeastCpuPercent, kMostCpuPercent).value_or(0);
-    if (out.cpu_percent == 0) refuse(word);
+    if (out.cpu_percent == 0) refuse_word(word);
   } else if (key == "load" && value.find('x') != std::string_view::npos) {
     const auto threads = number_in(value.substr(0, value.find('x')), 1, kMostLoadThreads);
     const auto percent = number_in(value.substr(value.find('x') + 1), 1, 100);
-    if (!threads || !percent || *threads != std::floor(*threads)) refuse(word);
+    if (!threads || !percent || *threads != std::floor(*threads)) refuse_word(word);
     out.load_threads = static_cast<std::uint32_t>(*threads);
     out.load_percent = *percent;
   } else {
-    refuse(word);
+    refuse_word(word);
   }
 }
 
@@ -141,7 +141,7 @@ Conditions parse_conditions(std::string_view text) {
   Conditions out;
   if (text == "none") return out;
   const auto words = split(text, '+');
-  if (words.empty()) refuse(text);
+  if (words.empty()) refuse_word(text);
   for (const std::string& word : words) take_word(out, word);
   if (out.fifo && out.cpu_percent > 0)
     throw Error(ErrorCode::InvalidArgument,

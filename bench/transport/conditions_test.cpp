@@ -8,9 +8,9 @@
 
 #include <filesystem>
 
+#include "bench/results/host.hpp"
 #include "bench/transport/bench_case.hpp"
 #include "bench/transport/clock.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/options.hpp"
 #include "bench/transport/run.hpp"
 #include "cardan/error.hpp"

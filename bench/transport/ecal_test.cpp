@@ -38,7 +38,7 @@ class EcalPeers : public TransportBench {
       }
     return names;
   }
-  /// Waits until there is one; the test's own time-out bounds it. `bench` has a /dev/shm of its own where this test's
+  /// Waits until there is one; the test's own time-out bounds it. `bench` has its own /dev/shm where this test's
   /// user may mount: it stays open here, so that what is left in it can be seen after the end.
   [[nodiscard]] std::set<std::string> first_memory_files(pid_t bench) {
     for (;;) {

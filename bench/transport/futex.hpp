@@ -13,7 +13,7 @@
 
 namespace cardan::bench {
 
-// The bare system call, so that the peers `raw` and `sim` owe nothing to Cardan's own code.
+// The bare system call, so that the peers `raw` and `sim` do not use Cardan's own code.
 
 inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);

@@ -33,10 +33,6 @@ constexpr double kSetUpSecondsOfLink = 0.05;  // of each further link
 // The single operations of --micro, once.
 constexpr double kOperationsSeconds = 10;
 
-[[noreturn]] void refuse(std::string cause, std::string remedy) {
-  throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
-}
-
 std::optional<std::uint64_t> to_number(std::string_view word) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -91,12 +87,7 @@ std::vector<int> parse_cpus(const std::string& text, const std::vector<int>& all
     const auto number = to_number(word);
     if (!number || *number > 1 << 16)
       refuse(fmt::format("--reader-cpus: `{}` is not a CPU", word), "use numbers such as 1,2,3");
-    const int cpu = static_cast<int>(*number);
-    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
-      refuse(fmt::format("--reader-cpus: this process may not use CPU {}", cpu),
-             fmt::format("use some of {}", fmt::join(allowed, ",")));
-    }
-    out.push_back(cpu);
+    out.push_back(choose_cpu("--reader-cpus", static_cast<int>(*number), 0, allowed));
   }
   return out;
 }
@@ -214,7 +205,7 @@ std::vector<Cell> make_cells(const TransportArguments& arguments, std::vector<st
       all.push_back(conditions);
   }
   if (all.empty() && left_out.empty()) all.emplace_back();
-  if (all.empty()) throw Error(ErrorCode::Refused, fmt::format("--conditions: {}", fmt::join(left_out, "; ")), "");
+  if (all.empty()) refuse(fmt::format("--conditions: {}", fmt::join(left_out, "; ")), "give others, or leave them out");
   std::vector<Cell> cells;
   for (const Cell& cell : make_grid(arguments))
     for (const Conditions& conditions : all)
@@ -230,12 +221,8 @@ std::vector<Cell> make_cells(const TransportArguments& arguments, std::vector<st
 
 void check_numbers(const TransportArguments& a) {
   if (a.full && a.quick) refuse("--full and --quick exclude each other", "give one of them");
-  if (a.runs < 0 || a.runs > kMostRuns)
-    refuse(fmt::format("--runs {} is out of range", a.runs), fmt::format("use 1 to {}", kMostRuns));
-  if (a.frames != 0 && (a.frames < 4 || a.frames > kMostFrames)) {
-    refuse(fmt::format("--frames {} is out of range", a.frames),
-           fmt::format("use 4 to {}: the first tenth is discarded", kMostFrames));
-  }
+  check_if_given("--runs", a.runs, 1, kMostRuns);
+  check_if_given("--frames", a.frames, 4, kMostFrames);
   if (a.minutes < 0 || !std::isfinite(a.minutes))
     refuse(fmt::format("--minutes {} is out of range", a.minutes), "use a number above 0");
 }
@@ -245,21 +232,8 @@ void check_numbers(const TransportArguments& a) {
 std::string_view name_of(const ShortName& name) noexcept { return name.name.data(); }
 
 std::string_view name_of(Wait wait) noexcept {
-  switch (wait) {
-    case Wait::Block:
-      return "block";
-    case Wait::Spin:
-      return "spin";
-    case Wait::Poll:
-      return "poll";
-    case Wait::Prewake:
-      return "prewake";
-    case Wait::Soon:
-      return "soon";
-    case Wait::Anticipate:
-      return "anticipate";
-  }
-  return "?";
+  constexpr std::array<std::string_view, 6> kNames{"block", "spin", "poll", "prewake", "soon", "anticipate"};
+  return kNames.at(static_cast<std::size_t>(wait));
 }
 
 std::string name_of(Scenario scenario) {
@@ -279,25 +253,6 @@ std::string name_of_bytes(std::size_t n) {
   if (n >= kMiB && n % kMiB == 0) return fmt::format("{} MiB", n / kMiB);
   if (n >= kKiB && n % kKiB == 0) return fmt::format("{} KiB", n / kKiB);
   return fmt::format("{} B", n);
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const auto at = text.find(separator);
-    const auto word = text.substr(0, at);
-    if (!word.empty()) out.emplace_back(word);
-    if (at == std::string_view::npos) break;
-    text.remove_prefix(at + 1);
-  }
-  return out;
-}
-
-std::optional<double> number_in(std::string_view text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
 }
 
 std::size_t parse_size(std::string_view word) {
@@ -403,11 +358,7 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
   options.micro = arguments.micro;
   options.json = arguments.json;
 
-  options.publisher_cpu = arguments.publisher_cpu >= 0 ? arguments.publisher_cpu : cpus.front();
-  if (std::find(cpus.begin(), cpus.end(), options.publisher_cpu) == cpus.end()) {
-    refuse(fmt::format("--publisher-cpu: this process may not use CPU {}", options.publisher_cpu),
-           fmt::format("use one of {}", fmt::join(cpus, ",")));
-  }
+  options.publisher_cpu = choose_cpu("--publisher-cpu", arguments.publisher_cpu, 0, cpus);
   options.reader_cpus = parse_cpus(arguments.reader_cpus, cpus);
   if (options.reader_cpus.empty()) {
     std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(options.reader_cpus),

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/results/arguments.hpp"
 #include "bench/transport/conditions.hpp"
 
 namespace cardan::bench {
@@ -36,7 +37,7 @@ std::string_view name_of(Wait wait) noexcept;
 struct Scenario {
   std::uint32_t publishers = 1;
   std::uint32_t subscribers = 1;
-  std::uint32_t links = 1;  ///< each with a topic and with processes of its own; conditions hold for all together
+  std::uint32_t links = 1;  ///< each with its own topic and processes; conditions hold for all together
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
@@ -97,10 +98,6 @@ TransportOptions parse_options(const TransportArguments& arguments, const std::v
 
 std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M", "640*480*3"
 Scenario parse_scenario(std::string_view word);  ///< "1p10s", "4x1p1s"
-std::vector<std::string> split(std::string_view text, char separator = ',');
-
-/// Empty: `text` is not a number, or is outside of this range.
-std::optional<double> number_in(std::string_view text, double least, double most);
 
 /// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).
 double usual_rate_hz(std::size_t bytes) noexcept;

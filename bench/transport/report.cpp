@@ -101,21 +101,8 @@ std::string versions_of_peers(const std::vector<Row>& rows) {
 
 }  // namespace
 
-Json to_json(const Host& host, double steal_percent) {
-  return {{"cardan", host.cardan},
-          {"compiler", host.compiler},
-          {"kernel", host.kernel},
-          {"cpu", host.cpu},
-          {"cpus", host.cpus},
-          {"governor", host.governor},
-          {"hypervisor", host.hypervisor},
-          {"memory_gib", rounded(host.memory_gib)},
-          {"steal_percent", rounded(steal_percent)}};
-}
-
 Json to_json(const std::vector<Row>& rows, const Circumstances& c) {
-  Json out;
-  out["host"] = to_json(c.host, c.steal_percent);
+  Json out = to_json(static_cast<const Occasion&>(c));
   out["host"]["peers"] = versions_of_peers(rows);
   out["rows"] = Json::array();
   for (const Row& row : rows) out["rows"].push_back(to_json(row));
@@ -126,15 +113,11 @@ Json to_json(const std::vector<Row>& rows, const Circumstances& c) {
     figure["detail"] = f.detail;
     out["figures"].push_back(figure);
   }
-  out["interrupted"] = c.interrupted;
-  out["left_out"] = c.left_out;
-  out["failures"] = c.failures;
   return out;
 }
 
 std::string to_table(const std::vector<Row>& rows, const Circumstances& c) {
-  std::string out = fmt::format("{} · {} CPUs · governor {} · {} · steal {:.1f} %\n", c.host.cpu, c.host.cpus,
-                                c.host.governor, c.host.kernel, c.steal_percent);
+  std::string out = head_of(c);
   out += "transport: just before publish → in the reader's hands; end to end: before filling → every byte read; µs\n";
   out += "CPU: µs per message; × raw: transport p50 over that of blocking raw in the same run, median over the runs\n";
   double other_load = 0;
@@ -160,8 +143,7 @@ std::string to_table(const std::vector<Row>& rows, const Circumstances& c) {
     out += fmt::format("  {:<44}{:>10}{:>10} {:<4}{}\n", f.name, three_digits(f.summary.p50),
                        three_digits(f.summary.p99), f.unit, f.detail);
   }
-  for (const auto& failure : c.failures) out += fmt::format("failed: {}\n", failure);
-  return out;
+  return out + tail_of(c);
 }
 
 }  // namespace cardan::bench

@@ -5,15 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/results/occasion.hpp"
 #include "bench/results/words.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/rows.hpp"
 
 namespace cardan::bench {
-
-/// A cell is measured again, up to kMostRepetitions times, while other guests of the computer took more than this.
-inline constexpr double kMostStealPercent = 2;
-inline constexpr int kMostRepetitions = 2;
 
 /// A figure that belongs to no cell: a single operation, or the machine's limit.
 struct Figure {
@@ -26,17 +22,9 @@ struct Figure {
 inline constexpr const char* kPingPongName = "ping_pong_round_trip";  ///< of the figure that is the machine's
 
 /// The parts of the report besides the rows.
-struct Circumstances {
-  Host host;
-  double steal_percent = 0;  ///< over the whole bench
-  bool interrupted = false;
-  std::vector<std::string> failures;
-  std::vector<std::string> left_out;  ///< sentences: conditions that cannot be had here
-  std::vector<Figure> figures;
+struct Circumstances : Occasion {
+  std::vector<Figure> figures{};
 };
-
-/// The block `host` of every report. `steal_percent`: over the whole bench.
-nlohmann::ordered_json to_json(const Host& host, double steal_percent);
 
 /// The JSON form that every benchmark of Cardan keeps; docs/benchmarking.md explains each field.
 nlohmann::ordered_json to_json(const std::vector<Row>& rows, const Circumstances& circumstances);

@@ -16,10 +16,10 @@
 
 namespace cardan::bench {
 
-/// The publishing side of a peer. Templates, not virtual calls: nothing of the harness lies between the stamps.
+/// The publishing side of a peer. Templates, not virtual calls: no code of the harness runs between the stamps.
 template <class W>
 concept FrameWriter = requires(W& w, std::uint64_t n) {
-  { w.loan(n) } -> std::same_as<std::span<std::uint64_t>>;  ///< memory for frame n; empty: none to be had
+  { w.loan(n) } -> std::same_as<std::span<std::uint64_t>>;  ///< memory for frame n; empty: none is left
   { w.publish(n) };
 };
 
@@ -198,7 +198,7 @@ void play_with(const Area& area, std::uint32_t index) {
   }
 }
 
-/// The same for a peer that delivers frames on a thread of its own. It calls deliver() for each, and the thread that
+/// The same for a peer that delivers frames on its own thread. It calls deliver() for each, and the thread that
 /// plays the role waits in read(). So no wake-up of a second thread comes between receipt and stamp.
 class DeliveredFrames {
  public:

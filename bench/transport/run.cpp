@@ -10,9 +10,9 @@
 #include <exception>
 #include <utility>
 
+#include "bench/results/host.hpp"
 #include "bench/transport/clock.hpp"
 #include "bench/transport/futex.hpp"
-#include "bench/transport/host.hpp"
 
 namespace cardan::bench {
 namespace {

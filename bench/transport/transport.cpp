@@ -6,15 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <exception>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 
+#include "bench/results/host.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
-#include "bench/transport/host.hpp"
 #include "bench/transport/operations.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/ping_pong.hpp"
@@ -40,7 +37,10 @@ class Bench {
   explicit Bench(const TransportOptions& options) : options_(options), results_(options) {
     if (options.micro) operations_ = all_operations();
     if (!options.cells.empty())
-      for (const Peer& peer : peers_of(options.contenders)) start_companion(peer);  // a second daemon would not start
+      companions_ = start_companions(options.contenders, run_directory_.path(), [this](const std::string& words) {
+        circumstances_.failures.push_back(words);
+        progress_.line(words);
+      });
   }
 
   int run() {
@@ -69,17 +69,6 @@ class Bench {
     return options_.minutes <= 0 || elapsed() + seconds <= options_.minutes * 60;
   }
 
-  void start_companion(const Peer& peer) {
-    const PeerKind& kind = kind_of(peer);
-    if (kind.start_companion == nullptr) return;
-    try {
-      companions_.push_back(kind.start_companion(run_directory_.path()));
-    } catch (const Error& e) {  // its runs will say that they were not ready; the others continue
-      circumstances_.failures.push_back(fmt::format("{}: {}", name_of(peer), e.what()));
-      progress_.line(circumstances_.failures.back());
-    }
-  }
-
   void announce() {
     for (const std::string& sentence : options_.left_out) progress_.line(sentence);
     std::size_t skipped = 0;
@@ -106,12 +95,8 @@ class Bench {
     const auto round_trips = measure_ping_pong(options_.publisher_cpu, options_.reader_cpus.front(), kPingPongMs);
     ping_pong_.insert(ping_pong_.end(), round_trips.begin(), round_trips.end());
     for (std::size_t cell = 0; cell < options_.cells.size() && !stopped(); ++cell) {
-      // Rotated, so that nobody always follows the same neighbour or always comes first.
-      std::vector<std::size_t> order(options_.contenders.size());
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(round % order.size()), order.end());
       std::string found;
-      for (const std::size_t contender : order) {
+      for (const std::size_t contender : order_of(options_.contenders.size(), round)) {
         if (stopped()) break;
         if (!fits(options_.contenders[contender], options_.cells[cell], options_.reader_cpus.size())) continue;
         found += run_contender(round, cell, contender);
@@ -139,27 +124,24 @@ class Bench {
     const Contender& contender = options_.contenders[contender_index];
     const std::string name = fmt::format("{}/{}", name_of(contender.peer), name_of(contender.wait));
     const std::string where = fmt::format("{} {} {}", name, name_of(cell), name_of_bytes(cell.bytes));
-    RunOutcome best;
-    for (int attempt = 0; attempt <= kMostRepetitions; ++attempt) {
-      if (attempt > 0 && !time_for(expected_seconds(cell))) break;
-      const double left = std::max(0.0, expected_seconds(options_) - elapsed());
-      progress_.now(fmt::format("round {}/{} · {}{} · about {} left", round + 1, options_.runs, where,
-                                attempt > 0 ? " (again: steal)" : "", name_of_duration(left)));
-      RunOutcome outcome = run_once(contender, cell, options_, run_directory_.path(), signals_);
-      if (outcome.interrupted) return {};
-      if (!outcome.failure.empty()) {
-        const std::string words = fmt::format("round {} {}: {}", round + 1, where, outcome.failure);
-        const bool is_result = may_starve(cell) && !is_cardan(contender) && outcome.failure == kNotInTime;
-        (is_result ? starved_ : circumstances_.failures).push_back(words);
-        progress_.line(words);
-        return {};
-      }
-      if (attempt == 0 || outcome.result.steal_percent < best.result.steal_percent) best = std::move(outcome);
-      if (best.result.steal_percent <= kMostStealPercent) break;
-    }
-    const double p50 = summarize(best.result.transport_us).p50;
-    const bool stolen = best.result.steal_percent > kMostStealPercent;
-    results_.add(cell_index, contender_index, {round, std::move(best.result), stolen});
+    const auto best = least_disturbed(
+        [&](int attempt) -> std::optional<RunResult> {
+          const double left = std::max(0.0, expected_seconds(options_) - elapsed());
+          progress_.now(fmt::format("round {}/{} · {}{} · about {} left", round + 1, options_.runs, where,
+                                    attempt > 0 ? " (again: steal)" : "", name_of_duration(left)));
+          RunOutcome outcome = run_once(contender, cell, options_, run_directory_.path(), signals_);
+          if (outcome.interrupted) return std::nullopt;
+          if (outcome.failure.empty()) return std::move(outcome.result);
+          const std::string words = fmt::format("round {} {}: {}", round + 1, where, outcome.failure);
+          const bool is_result = may_starve(cell) && !is_cardan(contender) && outcome.failure == kNotInTime;
+          (is_result ? starved_ : circumstances_.failures).push_back(words);
+          progress_.line(words);
+          return std::nullopt;
+        },
+        time_for(expected_seconds(cell)) ? kMostRepetitions : 0);
+    if (!best) return {};
+    const double p50 = summarize(best->transport_us).p50;
+    results_.add(cell_index, contender_index, {round, *best, best->steal_percent > kMostStealPercent});
     return fmt::format(" {} {}", name, three_digits(p50));
   }
 
@@ -173,20 +155,10 @@ class Bench {
     }
     for (const Operation& operation : operations_) operation.add_figures(circumstances_.figures);
     const auto rows = results_.rows();
-    fmt::print("{}", to_table(rows, circumstances_));
-    if (!options_.json.empty()) {
-      auto json = to_json(rows, circumstances_);
-      std::vector<Measurement> measurements = results_.measurements(options_.runs);
-      for (Measurement& m : measurements_of(circumstances_.figures)) measurements.push_back(std::move(m));
-      json["measurements"] = to_json(measurements);
-      write_json(options_.json, json);
-      progress_.line(fmt::format("wrote {}", options_.json));
-    }
-    if (stopped()) {
-      progress_.line("interrupted: what is above is what was measured until then");
-      return kFailed;
-    }
-    if (!circumstances_.failures.empty()) return kFailed;
+    auto json = to_json(rows, circumstances_);
+    std::vector<Measurement> measurements = results_.measurements(options_.runs);
+    for (Measurement& m : measurements_of(circumstances_.figures)) measurements.push_back(std::move(m));
+    json["measurements"] = to_json(measurements);
     std::uint64_t lost = 0;
     std::uint64_t torn = 0;
     for (const Row& row : rows) {
@@ -194,13 +166,12 @@ class Bench {
       torn += row.torn;
       if (!may_starve(row.cell)) lost += row.lost;
     }
-    if (lost + torn == 0) return kOk;
-    progress_.line(fmt::format(
+    const std::string loss = fmt::format(
         "readers of `cardan` lost {} frames and saw {} torn. Topics here have depth 1: a reader that comes back later "
         "than the next publication gets the newest frame and counts the others as lost, so loss means that a reader "
         "was slower than the rate (too many readers on a CPU, steal, a rate too high); a torn frame is a bug",
-        lost, torn));
-    return kWithLoss;
+        lost, torn);
+    return finish(circumstances_, to_table(rows, circumstances_), options_.json, json, lost + torn > 0 ? loss : "");
   }
 
   const TransportOptions& options_;
@@ -219,13 +190,7 @@ class Bench {
 }  // namespace
 
 int run_transport_bench(const TransportOptions& options) {
-  if (options.is_role) return play_role(options.role_fd, options.role_index);
-  try {
-    return Bench(options).run();
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "cardan bench: {}\n", e.what());
-    return kFailed;
-  }
+  return options.is_role ? play_role(options.role_fd, options.role_index) : Bench(options).run();
 }
 
 }  // namespace cardan::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/exit_code.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/transport/options.hpp"
 
 namespace cardan::bench {

@@ -19,7 +19,7 @@ enum class DetectorLayout : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(DetectorLayout layout) noexcept;
 
-/// The layout of a tensor of `shape` that a network makes of a picture of `input`; empty: none that is known.
+/// The layout of a tensor of `shape` that a network gives for a picture of `input`; empty: none that is known.
 [[nodiscard]] std::optional<DetectorLayout> layout_of(const std::vector<int>& shape, cv::Size input) noexcept;
 
 /// "1 x 85 x 22 x 22"

@@ -15,7 +15,7 @@ struct OnnxInput {
 };
 
 /// The inputs of the model in `bytes`, without those that the file gives values for. Other bytes than an ONNX model
-/// have none. OpenCV does not tell them (4.6), and a model runs in its own size only. Never throws but for want of
+/// have none. OpenCV does not tell them (4.6), and a model runs in its own size only. Never throws but for lack of
 /// memory; looks at each byte at most a few times.
 [[nodiscard]] std::vector<OnnxInput> onnx_inputs(std::string_view bytes);
 

@@ -12,7 +12,7 @@ namespace cardan::street {
 /// grant where it refuses. `asked`: what was granted to a thread that asked for its policy and nice value.
 [[nodiscard]] std::string priorities_text(const RealtimeReport& asked);
 
-/// Asks for the street's most urgent priority, on a thread of its own. Blocks for a moment.
+/// Asks for the street's most urgent priority, on its own thread. Blocks for a moment.
 [[nodiscard]] RealtimeReport ask_for_priorities(const config::Configuration& configuration);
 
 }  // namespace cardan::street

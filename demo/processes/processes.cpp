@@ -108,9 +108,9 @@ void Processes::start(const Start& start) {
   ::posix_spawn_file_actions_adddup2(&actions, note_high.get(), kNoteFd);
   ::posix_spawn_file_actions_adddup2(&actions, error_high.get(), STDERR_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  // Nothing of this process's own parent either (a descriptor without close-on-exec).
+  // No descriptor of this process's parent either (a descriptor without close-on-exec).
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kNoteFd + 1);
-  // A group of its own: the terminal's Ctrl-C is for the parent, which ends all processes in order.
+  // A separate group: the terminal's Ctrl-C is for the parent, which ends all processes in order.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

@@ -66,7 +66,7 @@ TEST(Processes, AllAreStoppedAlsoProcessesThatIgnoreSigterm) {
 
 TEST(Processes, OnlyTheirOwnDescriptorsAreHandedOver) {
   Processes processes;
-  const Fd stray{::open("/dev/null", O_RDONLY)};  // NOLINT(android-cloexec-open): it shall be inherited, if anything is
+  const Fd stray{::open("/dev/null", O_RDONLY)};  // NOLINT(android-cloexec-open): it must be inherited, if anything is
   processes.start(shell("p", "for n in $(seq 0 9) $(seq 11 300); do [ -e /proc/$$/fd/$n ] && echo $n >&2; done"));
   const auto ending = wait_for_end(processes);
   ASSERT_TRUE(ending);

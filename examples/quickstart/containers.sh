@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The example in two containers, without a container program: each has mounts, IPC, network, processes and a host name of its own, and an
+# The example in two containers, without a container program: each has its own mounts, IPC, network, processes and host name, and an
 # empty /tmp, /run and /dev/shm. They share the run directory and nothing else:  containers.sh CAMERA DETECTOR
 # Then once more without sharing it, where the detector must get nothing. 77: this user may not make namespaces.
 set -eu

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishes messages whose type is known only at run time. Players and bridges use it.
 #pragma once
+
+/// \file
+/// Publishes messages whose type is known only at run time. Players and bridges use it.
 
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +86,7 @@ class AnyPublisher {
   /// Subscribers attached now (observers are not counted). Any thread; takes a mutex.
   [[nodiscard]] std::size_t subscribers() const { return end_.subscribers(); }
   [[nodiscard]] const std::string& topic() const noexcept { return end_.topic(); }
+  /// As given to the constructor.
   [[nodiscard]] const AnyMessageType& type() const noexcept { return end_.type(); }
 
  private:

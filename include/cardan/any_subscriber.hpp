@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives messages whose type is known only at run time. Recorders, bridges and other languages use it.
 #pragma once
+
+/// \file
+/// Receives messages whose type is known only at run time. Recorders, bridges and other languages use it.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,9 +32,9 @@ SampleBlock* block_of(const AnySample& sample) noexcept;
 std::size_t message_bytes_of(const SampleBlock& block) noexcept;
 }  // namespace detail
 
-/// A published message as bytes, read-only, in the publisher's memory. Otherwise as Sample<T>. The content is
-/// unchecked, and a hostile publisher may change it during the read. `CdrFramer` (cardan/any_type.hpp) checks
-/// what it uses.
+/// A published message as bytes, read-only, in the publisher's memory. Otherwise as Sample<T>: functions without a
+/// comment do what they do there, and return 0 for an empty sample. The content is unchecked, and a hostile publisher
+/// may change it during the read. `CdrFramer` (cardan/any_type.hpp) checks what it uses.
 /// Thread safety: as Sample<T>. Never blocks, allocates nothing.
 class AnySample {
  public:
@@ -41,7 +43,6 @@ class AnySample {
   explicit operator bool() const noexcept { return static_cast<bool>(sample_); }
   void reset() noexcept { sample_.reset(); }
 
-  // Each of these is 0, or empty, for an empty sample.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sample_.sequence(); }
   [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed(); }
   [[nodiscard]] std::int64_t publish_time() const noexcept { return sample_.publish_time(); }
@@ -49,13 +50,13 @@ class AnySample {
   [[nodiscard]] std::int64_t origin_time() const noexcept { return sample_.origin_time(); }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> origin_age() const noexcept { return sample_.origin_age(); }
   [[nodiscard]] std::chrono::nanoseconds age() const noexcept { return sample_.age(); }
-  /// The message's fixed struct.
+  /// The message's fixed struct. Empty for an empty sample.
   [[nodiscard]] std::span<const std::byte> message() const noexcept {
     const detail::SampleBlock* const block = detail::block_of(sample_);
     if (block == nullptr) return {};
     return {static_cast<const std::byte*>(block->message), detail::message_bytes_of(*block)};
   }
-  /// The bytes that its vectors and strings point into.
+  /// The bytes that its vectors and strings point into. Empty for an empty sample.
   [[nodiscard]] std::span<const std::byte> payload() const noexcept {
     const detail::SampleBlock* const block = detail::block_of(sample_);
     if (block == nullptr) return {};
@@ -73,7 +74,8 @@ namespace detail {
 inline SampleBlock* block_of(const AnySample& sample) noexcept { return block_of(sample.sample_); }
 }  // namespace detail
 
-/// Receives messages of a type that the program was not compiled with, from every publisher of a topic.
+/// Receives messages of a type that the program was not compiled with, from every publisher of a topic. Functions
+/// without a comment do what they do in Subscriber<T>.
 /// Thread safety and cost: as Subscriber<T>.
 class AnySubscriber {
  public:
@@ -83,7 +85,6 @@ class AnySubscriber {
                 const TopicOptions& topic_options = {.max_bytes = std::size_t{1} << 30}, SubscriberOptions options = {})
       : end_(topic, untyped(std::move(type)), nullptr, topic_options, std::move(options)) {}
 
-  // As in Subscriber<T>.
   [[nodiscard]] AnySample take() noexcept { return sample(end_.take()); }
   [[nodiscard]] AnySample wait() noexcept { return sample(end_.wait()); }
   [[nodiscard]] AnySample wait(std::chrono::nanoseconds timeout) noexcept { return sample(end_.wait(timeout)); }
@@ -95,6 +96,7 @@ class AnySubscriber {
   [[nodiscard]] std::uint64_t bad() const { return end_.bad(); }
   [[nodiscard]] std::size_t publishers() const noexcept { return end_.publishers(); }
   [[nodiscard]] const std::string& topic() const noexcept { return end_.topic(); }
+  /// As given to the constructor, with `has_arena` false: samples stay as they were published.
   [[nodiscard]] const AnyMessageType& type() const noexcept { return end_.type(); }
 
  private:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Message types that a program was not compiled with, and conversion from and to their ROS 2 wire form. Recorders,
-// players, bridges and other languages use it.
 #pragma once
+
+/// \file
+/// Message types that a program was not compiled with, and conversion from and to their ROS 2 wire form. Recorders,
+/// players, bridges and other languages use it.
 
 #include <cstddef>
 #include <memory>
@@ -39,10 +41,12 @@ class AnyType {
   /// constructor throws.
   /// Blocks as Observer's constructor does.
   [[nodiscard]] static std::optional<AnyType> of_topic(const std::string& topic, const ObserverOptions& options = {});
+  /// Of a layout and its description, as find_layout() and message_type_of() give them. The two must belong together.
   AnyType(std::shared_ptr<const TypeLayout> layout, AnyMessageType type);
 
   /// For AnyPublisher and AnySubscriber.
   [[nodiscard]] const AnyMessageType& message_type() const noexcept { return type_; }
+  /// The memory layout. Valid as long as this object.
   [[nodiscard]] const TypeLayout& layout() const noexcept { return *layout_; }
 
   /// The largest payload (`TopicOptions::max_bytes`) that a message of `cdr_bytes` bytes of CDR can need.
@@ -66,11 +70,13 @@ class AnyType {
 /// Thread safety: none; use one framer for each thread.
 class CdrFramer {
  public:
+  /// For samples of this type. Throws std::bad_alloc.
   explicit CdrFramer(AnyType type) : type_(std::move(type)) { copy_.resize(type_.layout().size); }
 
   /// Returns false if the sample is malformed (a hostile or broken publisher), or if memory runs out.
   /// Never throws or blocks; allocates until its buffers have reached the largest size needed.
   [[nodiscard]] bool frame(const AnySample& sample) noexcept { return frame(sample.message(), sample.payload()); }
+  /// The same for a sample whose bytes are at hand, as AnySample::message() and payload() give them.
   [[nodiscard]] bool frame(std::span<const std::byte> message, std::span<const std::byte> payload) noexcept;
   /// Valid until the next call; the payload is valid until the sample is dropped.
   [[nodiscard]] const CdrFrame& parts() const noexcept { return parts_; }

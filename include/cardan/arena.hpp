@@ -21,7 +21,7 @@ namespace cardan::shm {
 /// start at multiples of 64.
 /// Thread safety: none, a loan has one owner. Never blocks, never throws.
 struct Arena {
-  static constexpr std::uint64_t kAlignment = 64;
+  static constexpr std::uint64_t kAlignment = 64;  ///< bytes, of pieces by default
 
   std::uint64_t capacity = 0;  ///< bytes in total
   std::uint64_t used = 0;      ///< bytes from the base to the end of the last piece
@@ -35,8 +35,10 @@ struct Arena {
         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(storage) - reinterpret_cast<std::uintptr_t>(this));
   }
 
+  /// Takes all pieces back. Vectors that point to them must not be used any more.
   void reset() noexcept { used = 0; }
 
+  /// Bytes after the last piece.
   [[nodiscard]] std::uint64_t left() const noexcept { return used < capacity ? capacity - used : 0; }
 
   /// Returns a new piece of `bytes` bytes, or null when there is no room. `alignment`: of the piece relative to the

@@ -109,19 +109,19 @@ const char* cardan_definition(const cardan_subscriber* subscriber);
  * cardan_frame frame = {.struct_size = sizeof(frame)};
  * ``` */
 typedef struct cardan_frame {
-  size_t struct_size; /**< sizeof(cardan_frame): later versions have more fields; it stays as the caller set it */
-  const uint8_t* prefix;
-  size_t prefix_size;
+  size_t struct_size;     /**< sizeof(cardan_frame): later versions have more fields; it stays as the caller set it */
+  const uint8_t* prefix;  /**< the bytes before the payload, with the header of four bytes */
+  size_t prefix_size;     /**< bytes */
   const uint8_t* payload; /**< in the publisher's memory, read-only; NULL if the type has no list of numbers */
-  size_t payload_size;
-  const uint8_t* suffix;
-  size_t suffix_size;
-  uint64_t sequence;  /**< in its publisher's stream, from 1 */
-  uint64_t missed;    /**< samples lost right before this one */
-  int64_t publish_ns; /**< steady clock (CLOCK_MONOTONIC), nanoseconds */
-  int64_t source_ns;  /**< the publisher's own stamp; 0: none */
-  uint64_t publisher; /**< random number of that publisher: `sequence` counts on as long as it is the same */
-  int64_t origin_ns;  /**< steady clock: the oldest publication that the message rests on; 0: not known */
+  size_t payload_size;    /**< bytes */
+  const uint8_t* suffix;  /**< the bytes after the payload */
+  size_t suffix_size;     /**< bytes */
+  uint64_t sequence;      /**< in its publisher's stream, from 1 */
+  uint64_t missed;        /**< samples lost right before this one */
+  int64_t publish_ns;     /**< steady clock (CLOCK_MONOTONIC), nanoseconds */
+  int64_t source_ns;      /**< the publisher's own stamp; 0: none */
+  uint64_t publisher;     /**< random number of that publisher: `sequence` counts on as long as it is the same */
+  int64_t origin_ns;      /**< steady clock: the oldest publication that the message rests on; 0: not known */
 } cardan_frame;
 
 /** 0: `frame` is filled, and valid until the sample is released; fields that only a newer library knows are 0. -1: its

@@ -13,7 +13,8 @@
 #include "cardan/cdr_writer.hpp"
 #include "cardan/message.hpp"
 
-// Conversion of every message from and to its ROS 2 wire form (XCDR1 little-endian), derived from CARDAN_MESSAGE.
+/// \file
+/// Conversion of every message from and to its ROS 2 wire form (XCDR1 little-endian), derived from CARDAN_MESSAGE.
 
 namespace cardan {
 
@@ -28,10 +29,11 @@ struct CdrForm;
 /// pixels); it stays where it is and is not copied. `prefix` and `suffix` are reused when the same frame is filled
 /// again.
 struct CdrFrame {
-  std::vector<std::byte> prefix;
-  std::span<const std::byte> payload;  ///< valid as long as the message
-  std::vector<std::byte> suffix;
+  std::vector<std::byte> prefix;       ///< the bytes before the payload, with the 4 bytes of the encoding
+  std::span<const std::byte> payload;  ///< valid as long as the message; empty if it has no vector of numbers
+  std::vector<std::byte> suffix;       ///< the bytes after the payload
 
+  /// Bytes of the three parts together.
   [[nodiscard]] std::size_t size() const noexcept { return prefix.size() + payload.size() + suffix.size(); }
 };
 

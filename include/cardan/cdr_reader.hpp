@@ -16,7 +16,7 @@ namespace cardan {
 
 /// Why bytes are not the CDR form of a type.
 enum class CdrError {
-  None,
+  None,       ///< they are
   Encoding,   ///< the first bytes are neither 00 01 nor 00 00: not plain XCDR1
   Truncated,  ///< the bytes end within a field, or a list announces more elements than there are bytes
   BadText,    ///< a text without its final NUL
@@ -71,6 +71,7 @@ using CdrPieces = std::span<const std::span<const std::byte>>;
 /// allocates only for a text or a list of bytes that is handed out as a view although it lies in several pieces.
 class CdrReader {
  public:
+  /// `bytes` start with the 4 bytes of the encoding, and must live as long as the reader.
   explicit CdrReader(std::span<const std::byte> bytes) noexcept : piece_(bytes), left_(bytes.size()) { open(); }
   /// The list of the pieces must live as long as the reader.
   explicit CdrReader(CdrPieces pieces) noexcept : later_(pieces) {
@@ -78,6 +79,7 @@ class CdrReader {
     open();
   }
 
+  /// Reads one number, after the gap that aligns it to its size.
   template <class Number>
     requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
   bool number(Number& value) noexcept {
@@ -87,6 +89,7 @@ class CdrReader {
     return true;
   }
 
+  /// Reads one byte; every value but 0 is true.
   bool boolean(bool& value) noexcept {
     std::uint8_t byte = 0;
     if (!number(byte)) return false;
@@ -127,6 +130,7 @@ class CdrReader {
     return true;
   }
 
+  /// Reads `elements` consecutive numbers to `first`.
   template <class Number>
   bool numbers(Number* first, std::size_t elements) noexcept {
     if (elements == 0) return !failed();
@@ -156,6 +160,7 @@ class CdrReader {
     return false;
   }
 
+  /// Whether anything failed so far.
   [[nodiscard]] bool failed() const noexcept { return result_.error != CdrError::None; }
 
   /// Bytes that have not been read yet.

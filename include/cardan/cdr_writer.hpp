@@ -32,6 +32,7 @@ class CdrWriter {
     prefix.insert(prefix.end(), std::begin(kLittleEndian), std::end(kLittleEndian));
   }
 
+  /// Writes one number, after the gap that aligns it to its size.
   template <class Number>
     requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
   void number(const Number& value) {
@@ -39,20 +40,21 @@ class CdrWriter {
     raw(&value, sizeof(Number));
   }
 
-  // Reads the bool as a byte, because another process may have stored any value there.
+  /// Writes one byte, 0 or 1.
   void boolean(const bool& value) {
     std::uint8_t byte = 0;
-    std::memcpy(&byte, &value, 1);
+    std::memcpy(&byte, &value, 1);  // because another process may have stored any value there
     number(static_cast<std::uint8_t>(byte != 0 ? 1 : 0));
   }
 
+  /// Writes the length of a text, its bytes, and a NUL.
   void string(std::string_view text) {
     count(text.size() + 1);
     raw(text.data(), text.size());
     number(std::uint8_t{0});
   }
 
-  /// Writes the number of elements that follow.
+  /// Writes the number of elements that follow. Throws Error (Limit) above 2^32 − 1.
   void count(std::size_t elements) {
     if (elements > std::numeric_limits<std::uint32_t>::max()) {
       throw Error(ErrorCode::Limit,

@@ -32,6 +32,7 @@ enum class Overrun : std::uint8_t {
 
 /// Options of a component's timer.
 struct TimerOptions {
+  /// Skip keeps the times of the calls right, CatchUp their number.
   Overrun overrun = Overrun::Skip;
   /// When the first call is due, after the start. 0: one period.
   std::chrono::nanoseconds delay{0};

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contents of a configuration file, as plain aggregates. cardan.schema.json tells users what each field means; a
-// unit is part of the field's name there and of its type here. Everything is in the order of the file where order can
-// matter.
 #pragma once
+
+/// \file
+/// The contents of a configuration file, as plain aggregates. Fields without a comment mean what cardan.schema.json and
+/// docs/configuration.md say about the field of that name; a unit is part of the field's name there and of its type
+/// here. Everything is in the order of the file where order can matter. `pointer` of a part is its place in the file, a
+/// JSON pointer (RFC 6901). Unless a function says otherwise: any thread; does not block.
 
 #include <chrono>
 #include <cstddef>
@@ -22,26 +25,24 @@ namespace cardan::config {
 /// How bad a problem is.
 enum class Severity : std::uint8_t {
   Error,    ///< the file cannot be run as it is
-  Warning,  ///< it can, but hardly does what was meant
+  Warning,  ///< it can, but its effect is hardly intended
 };
 
 /// A place in the text of a file, both counted from 1 (columns: characters). Line 0: an option gave the value.
 struct Place {
-  int line = 1;
-  int column = 1;
+  int line = 1, column = 1;
   std::uint32_t file = 0;  ///< 0: the configuration itself; n: Source::included[n - 1], a file or an option
   bool operator==(const Place&) const = default;
 };
 
-/// One thing that is wrong with a file: where, what, and what to do about it.
+/// A mistake in a file: its place, its cause, and the remedy.
 struct Problem {
-  std::string pointer{};  ///< JSON pointer (RFC 6901) of what is wrong; "" is the whole file
-  int line = 1;           ///< both from 1, of the place to be changed; 0: an option of the command line
-  int column = 1;
+  std::string pointer{};     ///< JSON pointer (RFC 6901) of the wrong part; "" is the whole file
+  int line = 1, column = 1;  ///< both from 1, of the place to be changed; line 0: an option of the command line
   Severity severity = Severity::Error;
-  std::string cause{};
-  std::string remedy{};
-  std::string file{};  ///< the included file that the place is in, or the option; "": the configuration itself
+  std::string cause{};   ///< what is wrong, in words
+  std::string remedy{};  ///< what to do about it
+  std::string file{};    ///< the included file that the place is in, or the option; "": the configuration itself
   bool operator==(const Problem&) const = default;
 };
 
@@ -74,20 +75,26 @@ enum class OnException : std::uint8_t {
 enum class RestartWhen : std::uint8_t {
   Crash,   ///< after a signal, an exit code other than 0, or a watchdog
   Always,  ///< also after it ended by itself
-  Never,
+  Never,   ///< the process stays ended
 };
 /// State of the whole system. It starts as Starting and ends as Stopped.
-enum class State : std::uint8_t { Starting, Running, Degraded, SafeStop, Stopped };
+enum class State : std::uint8_t {
+  Starting,  ///< not all processes are up yet
+  Running,   ///< all processes came up
+  Degraded,  ///< a process was given up, or a transition says so
+  SafeStop,  ///< by a transition
+  Stopped,   ///< the end
+};
 
 /// Group of a component that names neither a group nor a thread; the file need not name it.
 inline constexpr std::string_view kDefaultGroup = "main";
 /// Priorities of components and callbacks within their group: 0 (last) to this (first).
 inline constexpr int kMaxPriority = 31;
 
-/// A thread of its own for a component or a callback.
+/// A separate thread for a component or a callback.
 struct Thread {
-  std::vector<int> cpus{};  ///< empty: all that the process may use
-  Policy policy = Policy::Other;
+  std::vector<int> cpus{};              ///< empty: all that the process may use
+  Policy policy = Policy::Other;        ///< the others come before all ordinary threads, and need a right
   int priority = 0;                     ///< Fifo, RoundRobin: 1 to 99
   int nice = 0;                         ///< -20 to 19, as an ordinary thread: of Other, or where its policy is refused
   std::chrono::nanoseconds runtime{0};  ///< Deadline: CPU time in each period
@@ -117,40 +124,42 @@ struct Naming {
   std::string prefix{};                        ///< "/front"; "": none
   std::map<std::string, std::string> links{};  ///< name inside → name outside, without the prefix
 
+  /// The name outside of a name inside: that of `links`, else with the prefix.
   [[nodiscard]] std::string name(const std::string& inside) const;
   bool operator==(const Naming&) const = default;
 };
 
 /// A component of a process.
 struct Component {
-  std::string name{};  ///< unique in the file
-  std::string library{};
-  std::string class_name{};
-  std::map<std::string, Value> parameters{};
+  std::string name{};        ///< unique in the file
+  std::string library{};     ///< a path or a name, for component_library_path(); empty: the class is in the program
+  std::string class_name{};  ///< as CARDAN_COMPONENT or the Python module names it
+  std::map<std::string, Value> parameters{};    ///< value by name; those that are absent have the code's
   bool keep = false;                            ///< values that are set at run time hold after restarts too
   std::map<std::string, std::string> topics{};  ///< name in the code → name on the bus
   std::string group{kDefaultGroup};             ///< of its process; without meaning where it has a thread
   int priority = 0;                             ///< in its group: 0 (last) to kMaxPriority (first)
-  std::optional<Thread> thread{};
-  std::chrono::nanoseconds watchdog{0};  ///< a callback that runs longer counts as a crash; 0: none
+  std::optional<Thread> thread{};               ///< absent: the workers of `group` run its callbacks
+  std::chrono::nanoseconds watchdog{0};         ///< a callback that runs longer counts as a crash; 0: none
   OnException on_exception = OnException::Continue;
-  std::optional<Cycle> cycle{};  ///< absent: the default's, without calls that are too short to matter
-  std::vector<Callback> callbacks{};
-  std::vector<Naming> namings{};  ///< of what `topics` does not name: the innermost first
+  std::optional<Cycle> cycle{};       ///< absent: the default's, without calls that are too short to matter
+  std::vector<Callback> callbacks{};  ///< those whose settings differ from the component's
+  std::vector<Naming> namings{};      ///< of topics that `topics` does not name: the innermost first
   std::string pointer{};
 
   /// The name on the bus of a topic that the code calls `name`.
   [[nodiscard]] std::string bus_name(const std::string& name) const;
+  /// The settings of the callback of that name. Null: the file does not name it.
   [[nodiscard]] const Callback* callback(std::string_view name) const noexcept;
   bool operator==(const Component&) const = default;
 };
 
 /// An executor group: a pool of workers. Absent fields have the executor's defaults.
 struct Group {
-  std::string name{};
-  std::optional<int> workers{};
-  std::vector<int> cpus{};  ///< empty: all that the process may use
-  std::optional<Affinity> affinity{};
+  std::string name{};                              ///< unique in its process
+  std::optional<int> workers{};                    ///< threads: this many callbacks of different components run at once
+  std::vector<int> cpus{};                         ///< empty: all that the process may use
+  std::optional<Affinity> affinity{};              ///< absent: Range
   std::optional<Policy> policy{};                  ///< not Deadline
   std::optional<int> priority{};                   ///< Fifo, RoundRobin: 1 to 99
   std::optional<int> nice{};                       ///< as Thread::nice
@@ -164,11 +173,11 @@ struct Group {
 
 /// When a process is restarted, and how often.
 struct Restart {
-  RestartWhen when = RestartWhen::Crash;
-  int limit = 5;  ///< restarts within the window, after which the process is given up
-  std::chrono::nanoseconds window = std::chrono::seconds{60};
+  RestartWhen when = RestartWhen::Crash;  ///< which ends bring a restart
+  int limit = 5;                          ///< restarts within the window, after which the process is given up
+  std::chrono::nanoseconds window = std::chrono::seconds{60};        ///< in which restarts are counted
   std::chrono::nanoseconds backoff = std::chrono::milliseconds{20};  ///< before the first; doubles with each
-  std::chrono::nanoseconds backoff_max = std::chrono::seconds{2};
+  std::chrono::nanoseconds backoff_max = std::chrono::seconds{2};    ///< the longest time before a restart
   bool operator==(const Restart&) const = default;
 };
 
@@ -195,46 +204,47 @@ struct Record {
   std::vector<std::string> exclude{};  ///< the same
   std::string output{};                ///< folder, as this process finds it
   std::string compression{"none"};     ///< of chunks of small samples: one of kCompressions
-  std::chrono::nanoseconds last{0};    ///< events only, with what came in this time before them; 0: everything
+  std::chrono::nanoseconds last{0};    ///< events only, with the messages of this time before them; 0: everything
   std::chrono::nanoseconds after = std::chrono::seconds{10};  ///< of an event: duration from its beginning on
   std::optional<RecordTrigger> on{};                          ///< absent: events begin by orders alone
   std::string pointer{};
   bool operator==(const Record&) const = default;
 };
 
-/// A process: components, a bridge, a recorder, or a program that knows nothing of Cardan.
+/// A process: components, a bridge, a recorder, or a program that does not use Cardan.
 struct Process {
-  std::string name{};
-  std::vector<Component> components{};
-  std::optional<Bridge> bridge{};
-  std::optional<Record> record{};
-  /// A program that knows nothing of Cardan, and its arguments; empty for other processes. The program is a path as
+  std::string name{};                   ///< unique in the configuration
+  std::vector<Component> components{};  ///< of `cardan host`; empty for the other kinds
+  std::optional<Bridge> bridge{};       ///< if it is a bridge
+  std::optional<Record> record{};       ///< if it is a recorder
+  /// A program that does not use Cardan, and its arguments; empty for other processes. The program is a path as
   /// this process finds it, or a name without '/', which is searched in PATH.
   std::vector<std::string> command{};
-  std::vector<Group> groups{};
-  std::map<std::string, std::string> environment{};
-  std::uint64_t memory_bytes = 0;  ///< the most it may use; 0: no limit
-  Restart restart{};
+  std::vector<Group> groups{};                       ///< those that the file names
+  std::map<std::string, std::string> environment{};  ///< variables, in addition to those of `cardan run`
+  std::uint64_t memory_bytes = 0;                    ///< the most it may use; 0: no limit
+  Restart restart{};                                 ///< what follows its end
   std::string pointer{};
 
   /// Whether it is of components, which `cardan host` runs: not a bridge, a recorder or another program.
   [[nodiscard]] bool has_host() const noexcept { return !bridge && !record && command.empty(); }
+  /// The component of that name. Null if there is none.
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
-  /// Null also for the default group where the file says nothing about it.
+  /// The group of that name. Null also for the default group where the file says nothing about it.
   [[nodiscard]] const Group* group(std::string_view name) const noexcept;
   bool operator==(const Process&) const = default;
 };
 
 /// The file's changes of a topic (by its name on the bus); absent options are as the code has them.
 struct TopicSettings {
-  std::optional<std::uint32_t> depth{};
-  std::optional<bool> reliable{};
-  std::optional<std::chrono::nanoseconds> deadline{};
-  std::optional<bool> process_private{};
-  std::optional<int> writers{};  ///< the most publishers; 1 is TopicOptions::exclusive
-  std::optional<std::size_t> max_bytes{};
-  std::optional<Waiting::Kind> waiting{};
-  std::optional<std::chrono::nanoseconds> spin{};  ///< Waiting::limit
+  std::optional<std::uint32_t> depth{};                ///< TopicOptions::depth
+  std::optional<bool> reliable{};                      ///< TopicOptions::reliable
+  std::optional<std::chrono::nanoseconds> deadline{};  ///< TopicOptions::deadline
+  std::optional<bool> process_private{};               ///< TopicOptions::process_private
+  std::optional<int> writers{};                        ///< the most publishers; 1 is TopicOptions::exclusive
+  std::optional<std::size_t> max_bytes{};              ///< TopicOptions::max_bytes
+  std::optional<Waiting::Kind> waiting{};              ///< TopicOptions::waiting
+  std::optional<std::chrono::nanoseconds> spin{};      ///< Waiting::limit
   std::string pointer{};
   bool operator==(const TopicSettings&) const = default;
 };
@@ -244,14 +254,15 @@ struct TopicSettings {
 
 /// Requirements on the computer; the launcher refuses to start without them.
 struct Needs {
-  int cpus = 0;
-  std::uint64_t memory_bytes = 0;
-  bool realtime = false;  ///< the right to real-time priorities
+  int cpus = 0;                    ///< at least this many
+  std::uint64_t memory_bytes = 0;  ///< at least this much
+  bool realtime = false;           ///< the right to real-time priorities
   bool operator==(const Needs&) const = default;
 };
 
 /// The condition of a transition.
 struct Condition {
+  /// The kinds of conditions.
   enum class Kind : std::uint8_t {
     Down,        ///< one of the processes or components is not running
     Up,          ///< all of them are running
@@ -267,18 +278,17 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// Of several whose condition holds, the first in the file is taken.
+/// A change of the system's state. Of several whose condition holds, the first in the file is taken.
 struct Transition {
-  std::vector<State> from{};
+  std::vector<State> from{};  ///< states that it leads away from
   Condition when{};
-  State to = State::Running;
+  State to = State::Running;  ///< the state that it leads to
   std::string pointer{};
   bool operator==(const Transition&) const = default;
 };
 
-/// The places of a file's parts in the text, by JSON pointer. Parts of included files have the pointer that they get in
-/// the whole: a namespace is part of their names. The names in an include's `topics` that the included text does not
-/// use: only its components can know them.
+/// An include that renames topics: the names in its `topics` that the included text does not use. Only the included
+/// components can know them.
 struct IncludeLinks {
   std::string name_space{};             ///< of the included components, from the first file on; "": none
   Naming naming{};                      ///< that of the include
@@ -287,22 +297,25 @@ struct IncludeLinks {
   bool operator==(const IncludeLinks&) const = default;
 };
 
-/// The text of a configuration: its files, and where its parts are in them.
+/// The text of a configuration: its files, and where its parts are in them, by JSON pointer. Parts of included files
+/// have the pointer that they get in the whole: a namespace is part of their names.
 struct Source {
-  std::string file_name{};
+  std::string file_name{};                             ///< path of the configuration itself
   std::vector<std::string> included{};                 ///< paths of the other files, and options that gave values
   std::map<std::string, Place, std::less<>> keys{};    ///< of object members: the key's place
   std::map<std::string, Place, std::less<>> values{};  ///< of everything: the value's place
-  std::vector<IncludeLinks> links{};
+  std::vector<IncludeLinks> links{};                   ///< of includes that rename topics
 
-  /// The place of the key (of an array's element: of the value), and of the value; of what is not in the file, that of
-  /// the nearest part around it that is. Any thread; does not block.
+  /// The place of a part's key; of an array's element, that of its value. Of a part that is not in the file: the place
+  /// of the nearest part around it.
   [[nodiscard]] Place key(std::string_view pointer) const;
+  /// The place of a part's value. Of a part that is not in the file: as key().
   [[nodiscard]] Place value(std::string_view pointer) const;
   /// The path of the file that a place is in.
   [[nodiscard]] const std::string& file(Place place) const noexcept;
   /// "line 12", of an included file "line 12 of front.json", or the option.
   [[nodiscard]] std::string line(Place place) const;
+  /// A problem at `place`.
   [[nodiscard]] Problem problem(std::string pointer, Place place, Severity severity, std::string cause,
                                 std::string remedy) const;
   bool operator==(const Source&) const = default;
@@ -310,20 +323,22 @@ struct Source {
 
 /// The contents of a configuration file, with the files that it includes.
 struct Configuration {
-  std::string name{};  ///< the file's name without folder and ending, if it gives none
-  std::string domain = "default";
-  bool realtime = false;
-  std::vector<Process> processes{};
+  std::string name{};                ///< the file's name without folder and ending, if it gives none
+  std::string domain = "default";    ///< of its topics
+  bool realtime = false;             ///< lock the memory of every process, and report what the kernel refused
+  std::vector<Process> processes{};  ///< in the order in which they start
   std::map<std::string, TopicSettings> topics{};  ///< by name on the bus
-  Needs needs{};
-  std::vector<Transition> transitions{};
-  Source source{};
+  Needs needs{};                                  ///< requirements on the computer
+  std::vector<Transition> transitions{};          ///< in the order of the file
+  Source source{};                                ///< the text, for reports about it
 
+  /// The process of that name. Null if there is none.
   [[nodiscard]] const Process* process(std::string_view name) const noexcept;
+  /// The component of that name. Null if there is none.
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
-  /// The process that a component belongs to.
+  /// The process that a component belongs to. Null if there is no such component.
   [[nodiscard]] const Process* process_of(std::string_view component) const noexcept;
-  /// The path of the file that names a component: its library is looked for next to it. Any thread; does not block.
+  /// The path of the file that names a component: its library is looked for next to it.
   [[nodiscard]] const std::string& file_of(const Component& component) const noexcept;
   /// The topic's options as the code has them, with what the file changes.
   [[nodiscard]] TopicOptions options_of(const std::string& bus_name, const TopicOptions& code) const;
@@ -339,20 +354,20 @@ inline constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20U;  ///< t
 
 /// Options for reading a configuration.
 struct ReadOptions {
-  std::vector<std::string> variables{};  ///< "name=value" of --var: instead of what `variables` of the file says
+  std::vector<std::string> variables{};  ///< "name=value" of --var: replaces the value in `variables` of the file
   /// The text of an included file of at most `most` bytes. Throws Error: it cannot be read. Empty: read_text().
   std::function<std::string(const std::string& path, std::size_t most)> read{};
 };
 
-/// The text of a regular file; of `most` bytes more than one is read at most. Throws Error (InvalidArgument): it cannot
-/// be read. Any thread; blocks for the file system.
+/// The text of a regular file; at most `most` + 1 bytes are read, so that the caller sees a longer file. Throws Error
+/// (InvalidArgument) if it cannot be read. Any thread; blocks for the file system.
 [[nodiscard]] std::string read_text(const std::string& file, std::size_t most);
 
 /// Reads a configuration with the files that it includes, and adds every error in it to `problems`, in the order of the
-/// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Never
-/// throws for what the text says; throws Error (InvalidArgument) for a variable in `options` that the file does not
-/// have. Comments (// and /* */) are allowed. Only check() asks the computer and the components. Any
-/// thread; blocks for the file system where it includes others.
+/// text. The result has defaults in place of wrong values. Run it only if `problems` has no error. Does not throw for
+/// mistakes in the text; throws Error (InvalidArgument) for a variable in `options` that the file does not have.
+/// Comments (// and /* */) are allowed. Only check() asks the computer and the components. Any thread; blocks for the
+/// file system where it includes others.
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string file_name,
                                                 std::vector<Problem>& problems, const ReadOptions& options = {});
 
@@ -364,7 +379,7 @@ struct ReadOptions {
 [[nodiscard]] Configuration read_configuration(const std::string& file, std::vector<Problem>& problems,
                                                const ReadOptions& options = {});
 
-/// A problem at a place of the file, for what the launcher finds out (a library that is not there). Any thread.
+/// A problem at a place of the file that is found only later, as a missing library. Any thread.
 [[nodiscard]] Problem problem_at(const Configuration& configuration, std::string pointer, Severity severity,
                                  std::string cause, std::string remedy);
 

@@ -96,6 +96,7 @@ class Context {
        ...);
     }(std::index_sequence_for<Ts...>{});
   }
+  /// Declares that the component publishes on the topic. The handle that it returns is kept in a member.
   template <class T>
   [[nodiscard]] Output<T> output(const Topic<T>& topic) {
     return Output<T>(detail::declare_output(core_, topic.name, detail::payload_type_of<T>(), topic.options));
@@ -120,6 +121,7 @@ class Context {
         }));
   }
 
+  /// The component's name, as the configuration gives it.
   [[nodiscard]] const std::string& name() const noexcept;
   /// The runtime's time in nanoseconds: the time of the steady clock, or of the simulation.
   [[nodiscard]] std::int64_t now() const noexcept;

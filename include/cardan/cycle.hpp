@@ -56,6 +56,7 @@ class Cycle {
   /// A cycle that lasts as long as this object.
   class [[nodiscard]] Run {
    public:
+    /// begin(); the destructor calls end(). `cycle` must live longer.
     explicit Run(Cycle& cycle) noexcept : cycle_(cycle) { cycle_.begin(); }
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
@@ -64,6 +65,7 @@ class Cycle {
    private:
     Cycle& cycle_;
   };
+  /// Starts a cycle that ends with the returned object.
   Run run() noexcept { return Run(*this); }
 
   /// Cycles started so far. Call it on the thread that calls begin().

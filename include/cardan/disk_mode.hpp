@@ -7,7 +7,7 @@
 
 namespace cardan::record {
 
-/// How bytes get to the disk, from the best to what works everywhere.
+/// How bytes get to the disk, from the best way to the one that works everywhere.
 enum class DiskMode : std::uint8_t {
   Direct,     ///< O_DIRECT: from our memory to the device, no page cache
   DontCache,  ///< RWF_DONTCACHE (Linux 6.14): through the page cache, which drops them at once; one copy in the kernel
@@ -22,10 +22,10 @@ enum class DiskMode : std::uint8_t {
 
 /// The abilities of a folder's file system and this kernel, tried out with a small file in it.
 struct DiskProbe {
-  DiskMode mode = DiskMode::Plain;
-  bool io_uring = false;
-  std::uint32_t alignment = 4096;  ///< of addresses, offsets and lengths in Direct mode
-  std::string why{};               ///< in words: what was chosen, and why nothing better
+  DiskMode mode = DiskMode::Plain;  ///< the one that is used
+  bool io_uring = false;            ///< false: threads write
+  std::uint32_t alignment = 4096;   ///< of addresses, offsets and lengths in Direct mode
+  std::string why{};                ///< in words: the choice, and why a better mode does not work
 };
 
 /// The best mode, or `wanted` if that works. Throws Error: System (the folder cannot be written), Unavailable

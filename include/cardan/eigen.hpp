@@ -7,7 +7,8 @@
 
 #include "cardan/point_cloud.hpp"
 
-// Optional: needs Eigen. No other header of Cardan includes it.
+/// \file
+/// Optional: needs Eigen. No other header of Cardan includes it.
 
 namespace cardan {
 

@@ -13,6 +13,7 @@ namespace cardan {
 
 /// An event on the other side of a topic.
 struct Event {
+  /// The kind of event.
   enum class Kind : std::uint8_t {
     Joined,          ///< a publisher of the topic was attached
     Left,            ///< a publisher ended in order; all its samples have been delivered
@@ -34,12 +35,12 @@ const char* to_string(Event::Kind kind) noexcept;
 
 /// Why take() or wait() returned an empty sample.
 enum class Reason : std::uint8_t {
-  None,     ///< it was not empty, or there is nothing new (take)
-  Stopped,  ///< a stop was requested (stop_on_signals, request_stop)
-  TimedOut,
-  Event,   ///< only with `events_end_wait`: call event()
-  Limit,   ///< as many samples are held as `holds` announced: drop one, or announce more
-  Forked,  ///< this is a child of fork(): make new endpoints after exec
+  None,      ///< it was not empty, or there is nothing new (take)
+  Stopped,   ///< a stop was requested (stop_on_signals, request_stop)
+  TimedOut,  ///< the time limit of wait() is over
+  Event,     ///< only with `events_end_wait`: call event()
+  Limit,     ///< as many samples are held as `holds` announced: drop one, or announce more
+  Forked,    ///< this is a child of fork(): make new endpoints after exec
 };
 
 /// Options of one publisher. The topic has those that both sides agree on.
@@ -47,6 +48,7 @@ struct PublisherOptions {
   /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set. Domains never see
   /// each other.
   std::string domain{};
+  /// Where and how the pages of the publisher's memory are placed.
   Placement placement{};
   /// For a bridge: the networks that its messages came through, separated by spaces ("dds:0 zenoh"). `not_via` of a
   /// subscriber refers to them. Empty: the messages were made on this computer.
@@ -55,6 +57,7 @@ struct PublisherOptions {
 
 /// Options of one subscriber. The topic has those that both sides agree on.
 struct SubscriberOptions {
+  /// As PublisherOptions::domain.
   std::string domain{};
   /// Samples held at once, at most 200. Each costs the publisher a slot. A take() beyond this number returns empty
   /// (Reason::Limit).
@@ -64,7 +67,8 @@ struct SubscriberOptions {
   /// The subscriber's own depth, at most the topic's. On a topic of depth k, 1 gives only the freshest sample. 0: the
   /// topic's depth.
   std::uint32_t depth = 0;
-  /// Requests reliable delivery where the topic offers it. False: best effort.
+  /// Requests reliable delivery where the topic offers it: the publisher then waits for this subscriber. False: best
+  /// effort, which delays no publisher.
   bool reliable = true;
   /// Publishers of this user wake this subscriber after all others. For a recorder or a monitor, which must not delay
   /// the subscribers that act. It costs the publisher one more system call for each publication that finds this

@@ -23,12 +23,14 @@ enum class ErrorCode {
 /// Thrown only by constructors and set-up functions, never by publish, loan, take or wait.
 class Error : public std::runtime_error {
  public:
+  /// what() is "cause — remedy", or the cause alone if there is no remedy.
   Error(ErrorCode code, std::string cause, std::string remedy)
       : std::runtime_error(remedy.empty() ? cause : cause + " — " + remedy),
         code_(code),
         cause_(std::move(cause)),
         remedy_(std::move(remedy)) {}
 
+  /// For programs that react to the failure.
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
   [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
   [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }

@@ -14,7 +14,8 @@ namespace cardan {
 
 /// Text of at most `N` bytes that lives inside a message: no pointer, trivially copyable, the same in every process. No
 /// text is cut silently: a literal that is too long does not compile, and `assign` reports whether the whole text
-/// fitted. Reading trusts nothing: a length that another process falsified is clamped to `N`.
+/// fitted. Reading trusts nothing: a length that another process falsified is clamped to `N`. Functions without a
+/// comment do what they do in std::string; sizes are in bytes, and the text has no final NUL.
 /// Thread safety: like a plain struct. Never blocks, never allocates, never throws.
 template <std::size_t N>
 class FixedString {
@@ -56,6 +57,7 @@ class FixedString {
 
   constexpr void clear() noexcept { size_ = 0; }
 
+  /// The text. Valid as long as this object, and until it is changed.
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, size()}; }
   constexpr operator std::string_view() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 

@@ -9,7 +9,8 @@
 namespace cardan {
 
 /// At most `N` elements and their count, inside a message. For short lists with a known bound. A length that another
-/// process falsified is clamped to `N` when it is read.
+/// process falsified is clamped to `N` when it is read. Functions without a comment do what they do in std::vector;
+/// operator[] does not check its index.
 /// Thread safety: like a plain struct. Never blocks, never allocates, never throws.
 template <class T, std::size_t N>
 class FixedVector {

@@ -42,9 +42,10 @@ class Fusion {
   /// One sample of each input, in their order. The sample of an input that is not `required` may be empty (primary
   /// only).
   using Set = std::tuple<Sample<Ts>...>;
+  /// Type of input I.
   template <std::size_t I>
   using Message = std::tuple_element_t<I, std::tuple<Ts...>>;
-  static constexpr std::size_t kInputs = sizeof...(Ts);
+  static constexpr std::size_t kInputs = sizeof...(Ts);  ///< number of streams
 
   /// Throws Error (InvalidArgument) for an input that does not exist, a negative time, a queue of 0 or more than 1024,
   /// or a message without the stamp that the policy uses.

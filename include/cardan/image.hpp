@@ -10,7 +10,9 @@
 #include "cardan/messages/header.hpp"
 #include "cardan/shm_vector.hpp"
 
-// The meaning of ROS image encodings in bytes and in OpenCV's types, without OpenCV.
+/// \file
+/// Images, and the meaning of ROS image encodings in bytes and in OpenCV's types. OpenCV is needed only by programs
+/// that call Image::mat().
 
 namespace cardan {
 
@@ -23,19 +25,22 @@ inline constexpr std::uint32_t kMostImageRows = 1U << 24U;
 /// The memory format of one encoding.
 /// Thread safety: constant. Never blocks.
 struct ImageFormat {
-  /// OpenCV's depth numbers.
+  /// OpenCV's depth numbers: the type of one channel's value, and its bits.
   enum Depth : std::uint8_t { U8 = 0, S8 = 1, U16 = 2, S16 = 3, S32 = 4, F32 = 5, F64 = 6 };
 
-  Depth depth = U8;
+  Depth depth = U8;           ///< of each channel
   std::uint8_t channels = 0;  ///< 0: unknown
   std::uint8_t row_halves =
       2;  ///< rows of bytes for two rows of pixels: 2, except for planar YUV, whose color follows below the brightness
 
+  /// False for an encoding that ROS does not have: then the other values mean nothing.
   [[nodiscard]] constexpr bool known() const noexcept { return channels != 0; }
+  /// Bytes of one pixel, of all its channels.
   [[nodiscard]] constexpr std::uint64_t pixel_bytes() const noexcept {
     constexpr std::uint8_t kBytes[] = {1, 1, 2, 2, 4, 4, 8};
     return std::uint64_t{kBytes[depth]} * channels;
   }
+  /// Bytes of a row of `width` pixels without a gap after it.
   [[nodiscard]] constexpr std::uint64_t row_bytes(std::uint32_t width) const noexcept { return width * pixel_bytes(); }
   /// Rows of the `cv::Mat`. If the number of pixel rows is odd, the last row has color too.
   [[nodiscard]] constexpr std::uint64_t rows(std::uint32_t height) const noexcept {
@@ -80,13 +85,13 @@ namespace cardan {
 
 /// Uncompressed pixels in OpenCV's layout; sensor_msgs/msg/Image in ROS 2.
 struct Image {
-  Header header;
-  std::uint32_t height = 0;  ///< pixels
-  std::uint32_t width = 0;   ///< pixels
-  ImageEncoding encoding;    ///< as in ROS: "bgr8", "mono8", "bayer_rggb8", "16UC1", "yuv422_yuy2", …
-  std::uint8_t is_bigendian = 0;
-  std::uint32_t step = 0;  ///< bytes from one row to the next
-  shm::vector<std::uint8_t> data;
+  Header header;                   ///< time of the exposure, and frame of the camera
+  std::uint32_t height = 0;        ///< pixels
+  std::uint32_t width = 0;         ///< pixels
+  ImageEncoding encoding;          ///< as in ROS: "bgr8", "mono8", "bayer_rggb8", "16UC1", "yuv422_yuy2", …
+  std::uint8_t is_bigendian = 0;   ///< 1: numbers of more than one byte are big-endian; mat() does not swap them
+  std::uint32_t step = 0;          ///< bytes from one row to the next
+  shm::vector<std::uint8_t> data;  ///< the rows, `step` bytes each
 
   /// Makes room for `rows` × `cols` pixels of an OpenCV type (`CV_8UC3`) and returns them, to be filled in place. For a
   /// loan. The encoding becomes OpenCV's own for that type ("bgr8" for CV_8UC3) unless given. Throws
@@ -107,8 +112,8 @@ struct Image {
     return view<Mat>(data.data());
   }
 
-  /// The same for a sample. The pages are read-only: writing to the pixels ends the program, so `clone()` what is to be
-  /// changed. Empty if encoding, sizes and data do not match (a publisher may send any values).
+  /// The same for a sample. The pages are read-only: writing to the pixels ends the program, so `clone()` them
+  /// before. Empty if encoding, sizes and data do not match (a publisher may send any values).
   template <class Mat = cv::Mat>
   [[nodiscard]] const Mat mat() const {
     return view<Mat>(const_cast<std::uint8_t*>(data.data()));
@@ -152,10 +157,10 @@ struct Image {
 
 /// Pixels as a JPEG, PNG or video frame; sensor_msgs/msg/CompressedImage in ROS 2.
 struct CompressedImage {
-  Header header;
+  Header header;  ///< as Image::header
   FixedString<124>
       format;  ///< "jpeg", "png", "h264", or "bgr8; jpeg compressed bgr8" as ROS's image_transport writes it
-  shm::vector<std::uint8_t> data;
+  shm::vector<std::uint8_t> data;  ///< the compressed bytes
 };
 
 }  // namespace cardan

@@ -11,12 +11,13 @@
 namespace cardan {
 
 /// A message in this process's own memory, with room for its vectors: for reading files, for tests, for everything that
-/// is not published. A loan is the same in shared memory. The constructor throws `std::bad_alloc`.
+/// is not published. A loan is the same in shared memory. It can be moved; a moved-from one has no message.
 /// Thread safety: like a plain struct. Never blocks.
 template <Message T>
 class LocalMessage {
  public:
-  /// `max_bytes`: room for the elements of all vectors and strings, as in `TopicOptions::max_bytes`.
+  /// `max_bytes`: room for the elements of all vectors and strings, as in `TopicOptions::max_bytes`. Throws
+  /// `std::bad_alloc`.
   explicit LocalMessage(std::size_t max_bytes = 0) : body_(std::make_unique<Body>()) {
     if constexpr (shm::has_vectors<T>) {
       bytes_.reset(static_cast<std::byte*>(::operator new(max_bytes + 1, std::align_val_t{shm::Arena::kAlignment})));

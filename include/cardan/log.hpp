@@ -11,9 +11,9 @@ namespace cardan {
 /// How important a line of the log is.
 enum class LogLevel {
   Debug = -1,  ///< for finding a fault: left out unless it is asked for
-  Info,
-  Warning,
-  Error
+  Info,        ///< something worth knowing happened
+  Warning,     ///< something is lost or does not work as configured, and the program continues
+  Error        ///< something failed
 };
 
 /// Sets the destination of the library's log lines (for example a refused user and the reason, or a peer that was cut

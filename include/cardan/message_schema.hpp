@@ -9,14 +9,15 @@
 
 #include "cardan/detail/message_fields.hpp"
 
-// Writes the `ros2msg` text of a type that CARDAN_MESSAGE describes. Included by message.hpp.
+/// \file
+/// The `ros2msg` text of a type that CARDAN_MESSAGE describes. Included by message.hpp.
 
 namespace cardan {
 
 /// One definition of a schema text: `{"std_msgs/Header", "builtin_interfaces/Time stamp\nstring frame_id\n"}`.
 struct RosDefinition {
   std::string_view name;  ///< without "/msg", as schema texts spell it
-  std::string_view body;
+  std::string_view body;  ///< one line for each field
 };
 
 /// For a type whose ROS form differs from its fields (for example a stamp that is one number here and two in ROS). A

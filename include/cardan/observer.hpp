@@ -25,35 +25,39 @@ namespace detail {
 class ObserverLinks;
 }  // namespace detail
 
-/// One publisher's memory, mapped read-only.
+/// One publisher's memory, mapped read-only. Made by an Observer. Numbers and sizes are the publisher's
+/// own statements. In a child of fork(), ended() is true and nothing is copied.
 /// Thread safety: any thread may call const functions. Never blocks, never writes to memory that another process reads.
 class ObservedStream {
  public:
   struct Parts;
+  /// For Observer, which makes the streams.
   explicit ObservedStream(Parts parts);
   ObservedStream(const ObservedStream&) = delete;
   ObservedStream& operator=(const ObservedStream&) = delete;
   ~ObservedStream();
 
-  [[nodiscard]] const std::string& program() const noexcept;
-  [[nodiscard]] int pid() const noexcept;
-  [[nodiscard]] const socket::Peer& peer() const noexcept;  ///< the publisher's process, as the kernel reports it
-  [[nodiscard]] const std::string& process() const noexcept;
-  [[nodiscard]] std::uint32_t serial() const noexcept;
-  [[nodiscard]] std::string type() const;
-  [[nodiscard]] std::uint64_t type_hash() const noexcept;
+  [[nodiscard]] const std::string& program() const noexcept;  ///< name of the publisher's program, as it states it
+  [[nodiscard]] int pid() const noexcept;                     ///< of its process, in our PID namespace
+  [[nodiscard]] const socket::Peer& peer() const noexcept;    ///< its process, as the kernel reports it
+  [[nodiscard]] const std::string& process() const noexcept;  ///< name of its process in the run directory
+  [[nodiscard]] std::uint32_t serial() const noexcept;        ///< number of this stream in its process
+  [[nodiscard]] std::string type() const;                     ///< ROS 2 name, without control characters
+  [[nodiscard]] std::uint64_t type_hash() const noexcept;     ///< of the memory layout, as message_traits::type_hash()
   [[nodiscard]] std::string schema() const;  ///< ros2msg text, or another encoding's bytes; as the publisher wrote it
-  [[nodiscard]] std::uint32_t depth() const noexcept;
+  [[nodiscard]] std::uint32_t depth() const noexcept;        ///< samples that it keeps
   [[nodiscard]] std::size_t message_bytes() const noexcept;  ///< of the fixed struct
   [[nodiscard]] std::size_t max_bytes() const noexcept;      ///< of a payload
   /// The users that may share it, as its publisher says. Owner if its library does not say it.
   [[nodiscard]] Access access() const noexcept;
 
-  [[nodiscard]] std::uint64_t published() const noexcept;
-  [[nodiscard]] std::uint64_t bytes() const noexcept;             ///< published in all
-  [[nodiscard]] std::int64_t longest_gap_ns() const noexcept;     ///< between two publications, since the first
-  [[nodiscard]] std::int64_t last_sign_of_life() const noexcept;  ///< our steady clock
-  [[nodiscard]] bool checksum() const noexcept;
+  [[nodiscard]] std::uint64_t published() const noexcept;  ///< number of its newest publication
+  [[nodiscard]] std::uint64_t bytes() const noexcept;      ///< of messages and payloads, published in all
+  /// The longest time between two publications, nanoseconds.
+  [[nodiscard]] std::int64_t longest_gap_ns() const noexcept;
+  /// Time of the last publication, or of the last loan if the topic has a deadline. Our steady clock, nanoseconds.
+  [[nodiscard]] std::int64_t last_sign_of_life() const noexcept;
+  [[nodiscard]] bool checksum() const noexcept;  ///< new publications carry a CRC-32C
   /// True if the publisher closed the stream, or its process is gone. Its last publications can still be copied.
   [[nodiscard]] bool ended() const noexcept;
 
@@ -68,7 +72,8 @@ class ObservedStream {
   /// Copies the newest publication if its number is greater than `after`. Returns false if there is none, or if the
   /// publisher was faster than our copy several times in a row.
   bool copy_latest(ObservedSample& into, std::uint64_t after = 0) const;
-  /// Copies the oldest publication with a number greater than `after` that is still in its slot.
+  /// Copies the oldest publication with a number greater than `after` that is still in its slot. Returns false as
+  /// above.
   bool copy_next(ObservedSample& into, std::uint64_t after) const;
 
  private:

@@ -40,15 +40,18 @@ class AlignedBytes {
 /// Thread safety: like a plain struct. Never blocks.
 class ObservedSample {
  public:
-  [[nodiscard]] std::uint64_t sequence() const noexcept {
-    return sequence_;
-  }  ///< number in its stream, from 1; 0: nothing copied yet
-  [[nodiscard]] std::int64_t publish_time() const noexcept { return publish_ns_; }  ///< our steady clock, nanoseconds
-  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }  ///< the application's stamp; 0: none
+  /// Number in its stream, from 1. 0: nothing copied yet.
+  [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
+  /// Our steady clock, nanoseconds.
+  [[nodiscard]] std::int64_t publish_time() const noexcept { return publish_ns_; }
+  /// The publisher's own stamp (set_source_time), nanoseconds of its clock. 0: none.
+  [[nodiscard]] std::int64_t source_time() const noexcept { return source_ns_; }
+  /// Identity of the message's memory layout, as message_traits::type_hash().
   [[nodiscard]] std::uint64_t type_hash() const noexcept { return type_hash_; }
   /// The message's fixed struct as it was in the slot. The offsets of its vectors are relative to
   /// `payload() + message_offset()`.
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return {message_.data(), message_bytes_}; }
+  /// The bytes that the message's vectors and strings point into.
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return {payload_.data(), payload_bytes_}; }
   /// Distance from the payload to the message in the publisher's memory, in bytes.
   [[nodiscard]] std::int64_t message_offset() const noexcept { return message_offset_; }
@@ -85,7 +88,8 @@ class ObservedSample {
 struct ObserverOptions {
   /// Domain (folder of the run directory). Empty: $CARDAN_DOMAIN, or "default" if that is not set.
   std::string domain{};
-  /// How long to wait for a process that does not answer.
+  /// How long to wait for a process that does not answer. More finds slow processes; a stopped one delays each look by
+  /// this time.
   std::chrono::nanoseconds timeout = std::chrono::seconds{1};
   /// Messages of another user's publisher with a larger payload are not copied, because each copy takes our memory and
   /// time.
@@ -98,16 +102,16 @@ using LatencyHistogram = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
 /// A subscriber as its publisher sees it. All counts start at its attach.
 struct SubscriberReport {
-  std::string name;  ///< of its program
-  int pid = 0;
-  uid_t uid = 0;
-  bool reliable = false;
-  bool demoted = false;  ///< a reliable publish timed out on it; best effort until it has caught up
-  std::uint64_t received = 0;
-  std::uint64_t missed = 0;
-  std::uint64_t bad = 0;  ///< checksum mismatches and malformed messages
-  std::int64_t spin_ns = 0;
-  std::uint64_t sleeps = 0;
+  std::string name;             ///< of its program
+  int pid = 0;                  ///< of its process, in the publisher's PID namespace
+  uid_t uid = 0;                ///< its user
+  bool reliable = false;        ///< it asked for reliable delivery and the topic offers it
+  bool demoted = false;         ///< a reliable publish timed out on it; best effort until it has caught up
+  std::uint64_t received = 0;   ///< samples that it took
+  std::uint64_t missed = 0;     ///< samples that it lost
+  std::uint64_t bad = 0;        ///< checksum mismatches and malformed messages
+  std::int64_t spin_ns = 0;     ///< time that it spent spinning
+  std::uint64_t sleeps = 0;     ///< times that it slept in the kernel
   std::uint32_t announced = 0;  ///< samples and threads that it announced
   std::uint32_t depth = 0;      ///< samples that it asks for; 0: it does not say (a program of version 0.1)
   LatencyHistogram latency;     ///< empty if the topic has more than 16 subscribers; then only their sum is reported
@@ -118,39 +122,41 @@ struct SubscriberReport {
 
 /// One publisher of a topic, as its own process reports it.
 struct PublisherReport {
-  std::string topic, type;
-  std::string layout;   ///< hash of the memory layout, 16 hexadecimal digits
-  std::string program;  ///< name of the publisher's program
-  int pid = 0;
-  std::string process;  ///< its name in the run directory
-  std::uint32_t serial = 0;
-  std::uint32_t depth = 0;
-  std::uint64_t max_bytes = 0;
-  bool reliable = false;
-  bool is_owners = false;  ///< no other user may read it: it is our own user's, with Access::Owner
-  std::string via{};       ///< networks that its messages came through (PublisherOptions::via)
-  std::int64_t deadline_ns = 0;
-  std::uint32_t slots = 0;       ///< slots whose memory is committed
-  std::uint64_t area_bytes = 0;  ///< reserved address space
-  std::uint64_t published = 0;
-  std::uint64_t bytes = 0;  ///< published in all
-  std::int64_t longest_gap_ns = 0;
-  std::int64_t heartbeat_ns = 0;  ///< our steady clock: last publication, or last loan if the topic has a deadline
-  std::uint64_t wakes = 0, prewakes = 0, reliable_timeouts = 0;
-  LatencyHistogram latency;  ///< of all subscribers
-  LatencyHistogram age;      ///< of all subscribers: from origin to take (Sample::origin_age())
-  std::vector<SubscriberReport> subscribers;
-  std::uint64_t left_out = 0;  ///< subscribers for which the answer (64 KiB) has no room
+  std::string topic, type;          ///< the type by its ROS 2 name
+  std::string layout;               ///< hash of the memory layout, 16 hexadecimal digits
+  std::string program;              ///< name of the publisher's program
+  int pid = 0;                      ///< of its process, in our PID namespace
+  std::string process;              ///< its name in the run directory
+  std::uint32_t serial = 0;         ///< number of this stream in its process
+  std::uint32_t depth = 0;          ///< TopicOptions::depth
+  std::uint64_t max_bytes = 0;      ///< TopicOptions::max_bytes
+  bool reliable = false;            ///< TopicOptions::reliable
+  bool is_owners = false;           ///< no other user may read it: it is our own user's, with Access::Owner
+  std::string via{};                ///< networks that its messages came through (PublisherOptions::via)
+  std::int64_t deadline_ns = 0;     ///< TopicOptions::deadline; 0: none
+  std::uint32_t slots = 0;          ///< slots whose memory is committed
+  std::uint64_t area_bytes = 0;     ///< reserved address space
+  std::uint64_t published = 0;      ///< messages
+  std::uint64_t bytes = 0;          ///< of messages and payloads, published in all
+  std::int64_t longest_gap_ns = 0;  ///< between two publications
+  std::int64_t heartbeat_ns = 0;    ///< our steady clock: last publication, or last loan if the topic has a deadline
+  std::uint64_t wakes = 0;          ///< system calls that woke subscribers at a publication
+  std::uint64_t prewakes = 0;       ///< wake-ups at a loan, for subscribers that wait by prewake()
+  std::uint64_t reliable_timeouts = 0;        ///< times that a reliable publish gave up waiting for a subscriber
+  LatencyHistogram latency;                   ///< of all subscribers
+  LatencyHistogram age;                       ///< of all subscribers: from origin to take (Sample::origin_age())
+  std::vector<SubscriberReport> subscribers;  ///< those attached now, without `left_out`
+  std::uint64_t left_out = 0;                 ///< subscribers for which the answer (64 KiB) has no room
 };
 
 /// The result of a look at a domain.
 struct DomainReport {
-  std::string run_directory;  ///< the domain's folder
-  std::vector<PublisherReport> publishers;
-  std::vector<std::string> problems;  ///< in words: processes that do not answer or refuse
-  std::vector<std::string> closed;    ///< names of topics whose access rule does not let us in
-  std::size_t processes = 0;          ///< processes that answered
-  std::size_t stale = 0;              ///< sockets of dead processes; the next Cardan program that starts removes them
+  std::string run_directory;                ///< the domain's folder
+  std::vector<PublisherReport> publishers;  ///< of all topics that were asked for
+  std::vector<std::string> problems;        ///< in words: processes that do not answer or refuse
+  std::vector<std::string> closed;          ///< names of topics whose access rule does not let us in
+  std::size_t processes = 0;                ///< processes that answered
+  std::size_t stale = 0;  ///< sockets of dead processes; the next Cardan program that starts removes them
 };
 
 /// Asks every process of the domain what it publishes (`topic` empty: everything) and which subscribers it has. The

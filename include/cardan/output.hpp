@@ -31,7 +31,7 @@ class Output {
 
   /// Publishes an object that must not change any more. Returns false if other processes cannot receive it, because it
   /// could not be encoded or is larger than the topic's `max_bytes`; the first time this is also logged. Subscribers in
-  /// this process receive it all the same.
+  /// this process receive it nevertheless.
   bool publish(std::shared_ptr<const T> object, std::int64_t source_time = 0) {
     detail::OutputCore& core = this->core();
     bool encoded = true;
@@ -47,11 +47,15 @@ class Output {
     detail::publish_object(core, block);
     return encoded;
   }
+  /// The same for an object that is moved into a `shared_ptr`, which allocates. `source_time`: as
+  /// Loan::set_source_time().
   bool publish(T object, std::int64_t source_time = 0) {
     return publish(std::make_shared<const T>(std::move(object)), source_time);
   }
 
+  /// Samples published so far by all copies of this handle; 0 if it was never set.
   [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : detail::published_by(*core_); }
+  /// Whether it was set.
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
  private:
@@ -89,7 +93,9 @@ class Output<T> {
     return publish(std::move(copy));
   }
 
+  /// Samples published so far by all copies of this handle; 0 if it was never set.
   [[nodiscard]] std::uint64_t published() const noexcept { return core_ == nullptr ? 0 : detail::published_by(*core_); }
+  /// Whether it was set.
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
  private:

@@ -53,8 +53,9 @@ using ParameterElementOf = typename ParameterElement<T>::type;
 /// Options of a parameter.
 template <ParameterType T>
 struct ParameterOptions {
-  std::optional<detail::ParameterElementOf<T>>
-      min{};  ///< numbers: the smallest accepted value, of a list of each element
+  /// Numbers: the smallest accepted value, of a list for each element. A smaller one is refused.
+  std::optional<detail::ParameterElementOf<T>> min{};
+  /// The same for the greatest.
   std::optional<detail::ParameterElementOf<T>> max{};
   std::string description{};  ///< its effect and its unit
   /// Only the configuration can set it. A change at run time is refused.
@@ -97,6 +98,7 @@ template <ParameterType T>
 class Parameter {
  public:
   Parameter() = default;
+  /// The value now.
   [[nodiscard]] T operator*() const {
     if (core_ == nullptr) detail::refuse_unset("Parameter", "parameter(name, default)", detail::type_text<T>());
     if constexpr (std::same_as<T, std::string> || !ScalarParameter<T>)

@@ -12,7 +12,8 @@
 #include "cardan/error.hpp"
 #include "cardan/point_cloud.hpp"
 
-// Optional: needs PCL. No other header of Cardan includes it.
+/// \file
+/// Optional: needs PCL. No other header of Cardan includes it.
 
 namespace cardan {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A player's report on itself, at any time. Plain structs.
 #pragma once
 
 #include <condition_variable>
@@ -19,50 +18,50 @@
 
 namespace cardan::record {
 
-/// A topic of the recording, and what was published of it.
+/// A topic of the recording, and its published messages.
 struct PlayedTopic {
-  std::string topic{}, type{};
+  std::string topic{}, type{};              ///< names, the topic's as it is published
   std::optional<std::uint64_t> recorded{};  ///< messages that the files say they have; empty: one does not say it
-  std::uint64_t published = 0;
-  std::uint64_t failed = 0;       ///< messages that could not be published
-  std::string failure{};          ///< the first of them, in words
-  std::uint64_t subscribers = 0;  ///< now
+  std::uint64_t published = 0;              ///< messages
+  std::uint64_t failed = 0;                 ///< messages that could not be published
+  std::string failure{};                    ///< the first of them, in words
+  std::uint64_t subscribers = 0;            ///< now
 };
 
 /// A channel that is not played.
 struct LeftOut {
-  std::string file{}, topic{}, type{};
-  std::string why{};
-  bool by_design = false;  ///< nothing is missing: it is Cardan's own, or the player makes it itself
+  std::string file{}, topic{}, type{};  ///< the file's path, and the recorded names
+  std::string why{};                    ///< the reason, in words
+  bool by_design = false;               ///< nothing is missing: it is Cardan's own, or the player makes it itself
 };
 
 /// Where a player is, without its topics.
 struct PlayerPosition {
   std::int64_t position_ns = 0;  ///< from the files' first message
-  double rate = 1;
-  bool paused = false;
-  bool ended = false;  ///< all has been played
+  double rate = 1;               ///< seconds of the recording for each second
+  bool paused = false;           ///< by the options, pause() or step()
+  bool ended = false;            ///< all has been played
 };
 
 /// A player's work so far.
 struct PlayerReport {
-  std::vector<PlayedTopic> topics{};
-  std::vector<LeftOut> left_out{};
-  std::vector<std::string> problems{};    ///< damage in the files, with its place
-  std::vector<std::string> unfinished{};  ///< files that end in the middle, and where
-  std::vector<std::string> notes{};       ///< what is remarkable, and nothing is missing
-  std::uint64_t published = 0, failed = 0;
+  std::vector<PlayedTopic> topics{};        ///< those that are played
+  std::vector<LeftOut> left_out{};          ///< channels that are not
+  std::vector<std::string> problems{};      ///< damage in the files, with its place
+  std::vector<std::string> unfinished{};    ///< files that end in the middle, and where
+  std::vector<std::string> notes{};         ///< remarks; nothing is missing
+  std::uint64_t published = 0, failed = 0;  ///< messages of all topics
 
-  std::int64_t start_ns = 0, end_ns = 0;  ///< of what is played, from the files' first message
+  std::int64_t start_ns = 0, end_ns = 0;  ///< of the played part, from the files' first message
   std::int64_t position_ns = 0;           ///< where it is, from the files' first message
   std::uint64_t first_time = 0;           ///< log time of that message, nanoseconds
-  std::uint64_t lap = 0;
-  double rate = 1;
-  bool paused = false;
-  std::string waits_for{};  ///< topic whose reliable readers have no room; empty: none
+  std::uint64_t lap = 0;                  ///< with PlayerOptions::loop: how often it has started again
+  double rate = 1;                        ///< seconds of the recording for each second
+  bool paused = false;                    ///< by the options, pause() or step()
+  std::string waits_for{};                ///< topic whose reliable readers have no room; empty: none
 
-  /// How much later than its time each message was published: percentiles within 25 %. Nanoseconds.
   std::uint64_t timed = 0;  ///< messages that had a time
+  /// How much later than its time each of these was published: percentiles within 25 %, and the most. Nanoseconds.
   std::int64_t late_p50 = 0, late_p99 = 0, late_most = 0;
   std::uint64_t gaps = 0;        ///< that were skipped
   std::int64_t skipped_ns = 0;   ///< by them in all, of the recording's time
@@ -72,6 +71,7 @@ struct PlayerReport {
 /// The player's time: the steady clock, except in tests.
 class PlayTime {
  public:
+  /// For wait(): no time limit.
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
   PlayTime() = default;
@@ -86,8 +86,8 @@ class PlayTime {
 
 /// A message that has just been published.
 struct PlayedMessage {
-  const std::string& topic;
-  std::uint64_t log_time = 0;
+  const std::string& topic;      ///< as it is published; valid during the call
+  std::uint64_t log_time = 0;    ///< nanoseconds since 1970, as recorded
   std::int64_t position_ns = 0;  ///< in the recording, counted from the first message that is played, over all laps
   std::int64_t late_ns = 0;      ///< after its deadline; 0 if it had none
 };
@@ -115,6 +115,7 @@ struct PlayerOptions {
   /// Depth of the topics. With more, subscribers may fall further behind before they lose samples; each costs a slot of
   /// memory. 0: that of the recorded topic (up to 64 MiB), but at least 10, or 4 for topics with messages above 1 MiB.
   std::uint32_t depth = 0;
+  /// Users that may subscribe to the played topics. A wider choice lets more users read the recording.
   Access access = Access::Owner;
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, or "default" if that is not set
   /// Rate at which /clock is published (as_fast_as_readers: in the recording's time); 0: not published.
@@ -159,8 +160,10 @@ class Player {
   /// Plays to the end or to stop(). May be called once. Throws Error (System) if the disk fails.
   void run();
 
-  // Any thread; none of them waits.
+  /// Makes run() return soon. This and the following functions may be called by any thread, and do not wait for
+  /// messages.
   void stop();
+  /// True: holds the recording's time still after the message that is being published. False: it continues.
   void pause(bool paused);
   [[nodiscard]] bool paused() const;
   /// Pauses, and publishes `messages` more messages at once.
@@ -171,6 +174,7 @@ class Player {
   /// Throws Error (InvalidArgument) if `rate` is not above zero.
   void set_rate(double rate);
 
+  /// The work so far. Counts subscribers, for which it takes each publisher's mutex.
   [[nodiscard]] PlayerReport report() const;
   /// A small part of the report, without its costs.
   [[nodiscard]] PlayerPosition position() const;

@@ -21,12 +21,13 @@ namespace cardan {
 
 /// One named number of each point; sensor_msgs/msg/PointField in ROS 2.
 struct PointField {
+  /// The type of the number, with ROS's values.
   enum class Type : std::uint8_t { Int8 = 1, UInt8, Int16, UInt16, Int32, UInt32, Float32, Float64 };
 
   FixedString<28> name;      ///< "x", "intensity", "ring", …
   std::uint32_t offset = 0;  ///< bytes from the start of the point
   Type datatype = Type::Float32;
-  std::uint32_t count = 1;  ///< of numbers
+  std::uint32_t count = 1;  ///< numbers in the field; more than 1: an array
 
   friend bool operator==(const PointField&, const PointField&) = default;
 };
@@ -40,21 +41,24 @@ struct alignas(16) PointXYZ {
 /// A point in the layout of pcl::PointXYZI: 32 bytes, aligned to 16.
 struct alignas(16) PointXYZI {
   float x = 0, y = 0, z = 0;  ///< metres
-  float one = 1;
-  float intensity = 0;
-  float unused[3] = {};
+  float one = 1;              ///< as PointXYZ::one
+  float intensity = 0;        ///< of the return; its unit is the sensor's
+  float unused[3] = {};       ///< fills the 32 bytes, as in PCL
 };
 
-/// The meaning of a point type's bytes. Specialize it to use your own point types with `PointCloud::points<P>()`.
+/// The meaning of a point type's bytes: `fields`, an array of PointField. Specialize it to use your own point types
+/// with `PointCloud::points<P>()`.
 template <class P>
 struct PointLayout;
 
+/// Of a point without further numbers.
 template <>
 struct PointLayout<PointXYZ> {
   static constexpr auto fields =
       std::to_array<PointField>({{.name = "x", .offset = 0}, {.name = "y", .offset = 4}, {.name = "z", .offset = 8}});
 };
 
+/// Of a point with the intensity of its return.
 template <>
 struct PointLayout<PointXYZI> {
   static constexpr auto fields = std::to_array<PointField>({{.name = "x", .offset = 0},
@@ -70,15 +74,15 @@ concept PointType = std::is_trivially_copyable_v<P> && requires { PointLayout<P>
 /// A point cloud in PCL's layout; sensor_msgs/msg/PointCloud2 in ROS 2. An ordered cloud has rows (`height` rings of
 /// `width` points), an unordered one a single row.
 struct PointCloud {
-  Header header;
+  Header header;                       ///< time of the scan, and frame of the points
   std::uint32_t height = 0;            ///< rows
   std::uint32_t width = 0;             ///< points in a row
   FixedVector<PointField, 16> fields;  ///< the meaning of each point's bytes
-  bool is_bigendian = false;
-  std::uint32_t point_step = 0;  ///< bytes from one point to the next
-  std::uint32_t row_step = 0;    ///< bytes from one row to the next
-  shm::vector<std::uint8_t> data;
-  bool is_dense = true;  ///< no point is invalid (NaN)
+  bool is_bigendian = false;           ///< true: the numbers are big-endian, and points() is empty
+  std::uint32_t point_step = 0;        ///< bytes from one point to the next
+  std::uint32_t row_step = 0;          ///< bytes from one row to the next
+  shm::vector<std::uint8_t> data;      ///< the rows, `row_step` bytes each
+  bool is_dense = true;                ///< no point is invalid (NaN)
 
   /// Makes room for `count` points (`rows` rows of `count / rows`) and returns them, as `P{}`, to be filled in place.
   /// For a loan. Throws `std::length_error` if the topic's `max_bytes` is too small or `count` is not a multiple of
@@ -117,6 +121,7 @@ struct PointCloud {
     if (!has_layout<P>()) return {};
     return {reinterpret_cast<const P*>(data.data()), std::size_t{height} * width};
   }
+  /// The same, writable, for a loan.
   template <PointType P>
   [[nodiscard]] std::span<P> points() noexcept {
     if (!has_layout<P>()) return {};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf messages between components: passed as a pointer within a process, encoded for other processes. Needs
-// libprotobuf.
 #pragma once
+
+/// \file
+/// Protobuf messages between components: passed as a pointer within a process, encoded for other processes. Needs
+/// libprotobuf.
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -19,8 +21,8 @@
 
 namespace cardan {
 
-/// Protobuf's own encoding. The schema is the serialized FileDescriptorSet of the type and of everything that it
-/// imports, as MCAP requires.
+/// Protobuf's own encoding, for the members that `codec` describes. The schema is the serialized FileDescriptorSet of
+/// the type and of everything that it imports, as MCAP requires.
 /// Any thread; never blocks.
 template <std::derived_from<google::protobuf::Message> T>
 struct codec<T> {

@@ -39,6 +39,7 @@ class Loan {
   explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
   T* operator->() const noexcept { return get(); }
   T& operator*() const noexcept { return *get(); }
+  /// Null if the loan is empty.
   T* get() const noexcept { return static_cast<T*>(slot_.message()); }
 
   /// Call it near the end of a long fill. It wakes the subscribers that pre-wake, so that they are awake at the
@@ -80,7 +81,7 @@ class Publisher<T> {
   [[nodiscard]] Loan<T> loan() noexcept { return detail::typed<T>(end_.loan()); }
 
   /// Hands the loan to every subscriber. Returns false if there is nothing to publish, or (reliable) if a subscriber
-  /// was too slow; in the latter case the sample is published all the same.
+  /// was too slow; in the latter case the sample is published nevertheless.
   /// Wait-free, unless the topic is reliable; then it waits at most `reliable_timeout`.
   bool publish(Loan<T>&& loan) noexcept { return loan && detail::PublisherEnd::publish(detail::take_out(loan)); }
 

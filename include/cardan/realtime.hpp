@@ -11,6 +11,7 @@ namespace cardan {
 
 /// The requests of `realtime()` to the kernel. Everything is off by default.
 struct RealtimeOptions {
+  /// A scheduling policy of the kernel, for `priority` above 0 or a `runtime`.
   enum class Policy : std::uint8_t {
     Fifo,        ///< SCHED_FIFO: runs until it sleeps; a loop that never sleeps blocks its CPU for all other threads
     RoundRobin,  ///< SCHED_RR: shares the CPU with threads of the same priority, in slices
@@ -19,6 +20,7 @@ struct RealtimeOptions {
   /// 1 (above all ordinary threads) to 99 (above the kernel's own interrupt threads, which is rarely wise). 0:
   /// scheduling stays as it is.
   int priority = 0;
+  /// Fifo has the lowest latency, RoundRobin shares a CPU among equals, Deadline bounds what the thread may use.
   Policy policy = Policy::Fifo;
   /// For Policy::Deadline, which takes no priority. The deadline is the end of the period. The kernel admits no more
   /// than it can guarantee. At least 1,024 ns.
@@ -39,7 +41,7 @@ struct RealtimeOptions {
 struct RealtimeGrant {
   std::string what{};  ///< "SCHED_FIFO priority 50", "CPUs 2,3", "locked memory"
   bool granted = false;
-  std::string cause{};   ///< the reason for a refusal, or what was granted only in part
+  std::string cause{};   ///< the reason for a refusal, or for a grant in part
   std::string remedy{};  ///< what to grant, and how
 };
 
@@ -53,9 +55,9 @@ struct RealtimeReport {
 };
 
 /// Requests real-time treatment of the calling thread (and locked memory for its process) from the kernel. The report
-/// lists what the kernel refuses, with what to grant. The rest takes effect all the same, so that a developer's machine
-/// without rights runs the same program. Throws Error (InvalidArgument) only for what no computer, or not this one, can
-/// ever grant: priority 100, CPU 64 of 8, more runtime than period.
+/// lists what the kernel refuses, with what to grant. The rest takes effect nevertheless, so that a developer's machine
+/// without rights runs the same program. Throws Error (InvalidArgument) only for requests that no computer, or not this
+/// one, can ever grant: priority 100, CPU 64 of 8, more runtime than period.
 /// Set-up; does not block.
 RealtimeReport realtime(const RealtimeOptions& options);
 

@@ -21,7 +21,7 @@ namespace cardan::record {
 
 /// Settings for the topics that match a pattern (`*` and `?`). The first matching rule applies.
 struct TopicRule {
-  std::string pattern{};
+  std::string pattern{};    ///< of the topics' names
   std::uint32_t every = 1;  ///< 1: every sample; n: every n-th, and the others do not count as losses
   double max_rate_hz = 0;   ///< the most samples a second; 0: all
   std::optional<mcap::Compression> compression{};  ///< of its chunks; samples of a compressed topic are always copied
@@ -42,25 +42,26 @@ struct RecorderOptions {
   /// with which ROS 2's tools open folders.
   bool folder = false;
   std::string domain{};  ///< empty: $CARDAN_DOMAIN, or "default" if that is not set
-  /// Whose publications are recorded, as for every subscriber: the same user's only, unless this allows more. The
-  /// report names the others.
+  /// The users whose publications are recorded, as for every subscriber: the same user only, unless this allows more.
+  /// Other users can then fill the disk. The report counts refused publications.
   Access access = Access::Owner;
 
   /// Log times are those of /clock (rosgraph_msgs/msg/Clock), as a simulator or `cardan play --clock` publishes it.
   /// Samples before its first message are left out. False: log times are those of the wall clock.
   bool simulated_clock = false;
-  /// Publishes RecorderStatistics on /cardan/record/statistics once a second.
+  /// Publishes RecorderStatistics on /cardan/record/statistics once a second. Monitors read it, and components that
+  /// start wait for recorders by it.
   bool statistics = true;
 
-  // The recorded topics: those that match one of `topics` or `expressions` or have one of `types`, and that match none
-  // of the exclusions. All three empty: all topics. Later topics are recorded from their first sample that is still
-  // available. A topic whose type changes gets one more channel.
-  std::vector<std::string> topics{};       ///< names, or patterns with `*` and `?`
+  /// The recorded topics: those that match one of `topics` or `expressions` or have one of `types`, and that match none
+  /// of the exclusions. All three empty: all topics. Later topics are recorded from their first sample that is still
+  /// available. A topic whose type changes gets one more channel. `topics`: names, or patterns with `*` and `?`.
+  std::vector<std::string> topics{};
   std::vector<std::string> types{};        ///< names of types, or patterns
   std::vector<std::string> expressions{};  ///< regular expressions (POSIX extended) that match a part of the name
   std::vector<std::string> exclude{};      ///< names, or patterns
   std::vector<std::string> exclude_expressions{};  ///< as `expressions`
-  std::vector<TopicRule> rules{};
+  std::vector<TopicRule> rules{};                  ///< settings of single topics; the others are recorded completely
   /// Where a topic offers reliable delivery, its publisher waits for the recorder, up to the topic's time limit, before
   /// it overwrites a sample that the recorder has not taken. The recording then has no gaps. For publishers that may be
   /// slowed down.
@@ -80,10 +81,16 @@ struct RecorderOptions {
   /// bytes.
   bool copy = false;
 
-  std::uint64_t chunk_bytes = 1 << 20;                                   ///< of small samples; a full chunk is written
-  std::chrono::nanoseconds chunk_time = std::chrono::milliseconds{200};  ///< a chunk of this age is written
-  mcap::Compression compression = mcap::Compression::None;               ///< of the chunks of small samples
-  int level = 0;  ///< of all compression, as `mcap::levels_of` allows; 0: the default of each method
+  /// Size of the chunks of small samples; a full chunk is written. Larger ones compress better, but a reader unpacks
+  /// more for one message.
+  std::uint64_t chunk_bytes = 1 << 20;
+  /// A chunk of this age is written, full or not. Less loses fewer samples in a crash, and makes more and smaller
+  /// chunks.
+  std::chrono::nanoseconds chunk_time = std::chrono::milliseconds{200};
+  /// Of the chunks of small samples: smaller files for CPU time.
+  mcap::Compression compression = mcap::Compression::None;
+  /// Of all compression, as `mcap::levels_of` allows; higher levels take longer. 0: the default of each method.
+  int level = 0;
 
   bool checksums = true;        ///< of chunks of copied samples; the bytes are in the cache anyway
   bool held_checksums = false;  ///< of held samples too: one more pass over all bytes, 0.1 ms a MiB
@@ -91,7 +98,8 @@ struct RecorderOptions {
   /// How the disk is written. Empty: the best mode that the file system and the kernel allow.
   std::optional<DiskMode> mode{};
   bool use_io_uring = true;  ///< false: threads, as on systems that forbid io_uring
-  /// How often written data is made durable, and so how much a power loss may cost. 0: only at the end.
+  /// How often written data is made durable. A power loss costs the data since then; each time makes the disk flush its
+  /// cache. 0: only at the end.
   std::chrono::nanoseconds sync_interval = std::chrono::seconds{1};
   /// The most bytes that are being written to the disk at once. More survives short stalls inside the disk; less leaves
   /// the disk to others sooner.
@@ -103,7 +111,7 @@ struct RecorderOptions {
   std::uint64_t split_bytes = 0;                     ///< a new file after this many bytes; 0: never
   std::chrono::nanoseconds split_time{0};            ///< a new file after this time; 0: never
   std::uint64_t min_space = std::uint64_t{1} << 30;  ///< bytes that stay free on the disk
-  OnFull on_full = OnFull::Stop;
+  OnFull on_full = OnFull::Stop;                     ///< if fewer are left: end, or lose the oldest file
 
   /// Flight recorder: keeps only the samples of this time, in files of a quarter of that time each, until trigger().
   /// From then on everything is kept, those files included. Without a trigger() nothing is left at the end. 0:
@@ -134,13 +142,14 @@ class Recorder {
   /// Writes the samples that were taken, finishes the file and gives it its final name. A second call does nothing.
   void stop();
 
-  void pause(bool paused);  ///< during a pause nothing is recorded, and nothing counts as lost
-  [[nodiscard]] bool paused() const noexcept;
-  void split();    ///< later samples go into the next file
-  void trigger();  ///< with `keep_last`: from now on everything is kept
+  void pause(bool paused);                     ///< during a pause nothing is recorded, and nothing counts as lost
+  [[nodiscard]] bool paused() const noexcept;  ///< as pause() or RecorderOptions::start_paused set it
+  void split();                                ///< later samples go into the next file
+  void trigger();                              ///< with `keep_last`: from now on everything is kept
 
   /// True if the recording ended by itself: the disk is full, or failed. report().failure has the reason.
   [[nodiscard]] bool ended() const noexcept;
+  /// The work so far, as the recorder's thread last reported it.
   [[nodiscard]] RecorderReport report() const;
 
  private:

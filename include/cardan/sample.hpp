@@ -46,12 +46,14 @@ class Sample {
   }
   ~Sample() { reset(); }
 
+  /// Drops this copy; the sample is empty afterwards.
   void reset() noexcept {
     if (block_ != nullptr) detail::drop(std::exchange(block_, nullptr));
   }
   explicit operator bool() const noexcept { return block_ != nullptr; }
   const T* operator->() const noexcept { return get(); }
   const T& operator*() const noexcept { return *get(); }
+  /// Null for an empty sample.
   [[nodiscard]] const T* get() const noexcept {
     return block_ == nullptr ? nullptr : static_cast<const T*>(block_->message);
   }
@@ -118,11 +120,11 @@ template <class T>
 
 /// The data that travels with a message.
 struct SampleInfo {
-  std::uint64_t sequence = 1;
+  std::uint64_t sequence = 1;     ///< as Sample::sequence()
   std::int64_t publish_time = 0;  ///< steady clock, nanoseconds
   std::int64_t source_time = 0;   ///< the publisher's own stamp, nanoseconds; 0: none
-  std::uint64_t missed = 0;
-  std::int64_t origin_time = 0;  ///< steady clock, nanoseconds; 0: its publish_time
+  std::uint64_t missed = 0;       ///< as Sample::missed()
+  std::int64_t origin_time = 0;   ///< steady clock, nanoseconds; 0: its publish_time
 };
 
 /// Makes a sample of an object of this process. The object lives until the last copy is dropped. For tests, for

@@ -13,7 +13,7 @@ namespace cardan::record {
 
 /// When a recorder writes to the disk.
 enum class SchedulePolicy : std::uint8_t {
-  Asap,   ///< whatever waits is written at once: least memory, and the disk's work falls where it falls
+  Asap,   ///< waiting data is written at once: least memory, but writes may fall into the applications' cycles
   Paced,  ///< evenly, at the rate at which data comes
   Cycle,  ///< while the applications that mark their cycles idle; without hints as Paced
 };
@@ -28,11 +28,11 @@ enum class WriteReason : std::uint8_t {
   Asap,          ///< the policy
   Paced,         ///< the policy
   IdleWindow,    ///< the applications idle
-  QuietEnough,   ///< few of them compute, and the waiting data is not recent any more
-  NoWindow,      ///< they compute whenever one looks: evenly, before it gets too old
+  QuietEnough,   ///< few of them compute, and the waiting data is no longer recent
+  NoWindow,      ///< they compute all the time: evenly, before the data gets too old
   NoHints,       ///< no application gives hints: evenly
   Busy,          ///< nothing now: they compute, or will before a write would be done
-  ForcedByAge,   ///< the oldest has waited for as long as anything may
+  ForcedByAge,   ///< the oldest data has waited for `max_age`
   ForcedBySize,  ///< a queue is too full
 };
 /// How many values WriteReason has.
@@ -42,14 +42,15 @@ inline constexpr std::size_t kWriteReasons = 10;
 
 /// A scheduler's work so far.
 struct ScheduleReport {
-  SchedulePolicy policy = SchedulePolicy::Cycle;
+  SchedulePolicy policy = SchedulePolicy::Cycle;  ///< as the options set it
 
   /// The part of one reason.
   struct Share {
-    std::uint64_t decisions = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t decisions = 0;  ///< made for it
+    std::uint64_t bytes = 0;      ///< that were written for it
   };
   std::array<Share, kWriteReasons> reasons{};  ///< by WriteReason
+  /// The part of this reason.
   [[nodiscard]] const Share& of(WriteReason reason) const noexcept { return reasons[static_cast<std::size_t>(reason)]; }
   std::uint64_t bytes = 0;             ///< issued
   double in_idle_windows = 0;          ///< share of these, 0 to 1
@@ -61,23 +62,23 @@ struct ScheduleReport {
 
   /// A program or component that marks its cycles.
   struct Application {
-    std::string name{};
-    double weight = 1;
-    bool alive = false;  ///< its hints came until now
-    bool busy = false;
-    bool regular = false;  ///< its starts can be predicted
-    std::uint64_t cycles = 0;
-    std::uint64_t hints = 0;     ///< that were read, of two for each cycle
-    std::int64_t period_ns = 0;  ///< 0: not known
-    std::int64_t period_deviation_ns = 0;
-    std::int64_t busy_ns = 0;  ///< of a cycle
-    std::int64_t busy_deviation_ns = 0;
-    std::int64_t begin_error_ns = 0;  ///< mean distance between a start and its prediction
+    std::string name{};                    ///< of its Cycle, or of the component
+    double weight = 1;                     ///< CycleOptions::weight
+    bool alive = false;                    ///< its hints came until now
+    bool busy = false;                     ///< it computes now
+    bool regular = false;                  ///< its starts can be predicted
+    std::uint64_t cycles = 0;              ///< that it has started
+    std::uint64_t hints = 0;               ///< that were read, of two for each cycle
+    std::int64_t period_ns = 0;            ///< from start to start, the recent mean or as stated; 0: not known
+    std::int64_t period_deviation_ns = 0;  ///< mean distance from that
+    std::int64_t busy_ns = 0;              ///< duration of a cycle, mean
+    std::int64_t busy_deviation_ns = 0;    ///< mean distance from that
+    std::int64_t begin_error_ns = 0;       ///< mean distance between a start and its prediction
   };
-  std::vector<Application> applications{};
-  std::uint64_t hints = 0;
-  std::uint64_t absurd_hints = 0;   ///< that no honest application gives; not used
-  std::uint64_t ignored_hints = 0;  ///< of more applications than there is room for
+  std::vector<Application> applications{};  ///< those whose hints are read
+  std::uint64_t hints = 0;                  ///< that were read, of all applications
+  std::uint64_t absurd_hints = 0;           ///< that no honest application gives; not used
+  std::uint64_t ignored_hints = 0;          ///< of more applications than there is room for
 };
 
 /// A table for people. Any thread; does not block.
@@ -85,23 +86,25 @@ struct ScheduleReport {
 
 /// When a recorder writes to the disk.
 struct SchedulerOptions {
+  /// Asap holds the least memory, Paced loads the disk evenly, and Cycle keeps out of the applications' way.
   SchedulePolicy policy = SchedulePolicy::Cycle;
   /// The longest that anything waits in memory. More finds more idle windows, holds more memory, and loses more when
   /// the computer loses power.
   std::chrono::nanoseconds max_age = std::chrono::milliseconds{250};
-  /// Share of a queue's budget from which on it is written whatever the applications do. More uses the memory that is
-  /// there; less leaves more room for a disk that stalls.
+  /// Share of a queue's budget above which it is written even while applications compute. More uses more of the memory;
+  /// less leaves more room for a disk that stalls.
   double force_share = 0.5;
-  /// With `paced`: over how long bursts are spread. More is more even and holds more memory. At most `max_age`.
+  /// With `paced`: the time over which bursts are spread. More is more even and holds more memory. At most `max_age`.
   std::chrono::nanoseconds smoothing = std::chrono::milliseconds{100};
   /// With `cycle`: writes should finish this long before an application starts.
   std::chrono::nanoseconds margin = std::chrono::milliseconds{1};
-  /// With `cycle`: share of the applications' weight that may compute in what counts as an idle window, 0 to 1.
+  /// With `cycle`: share of the applications' weight that may compute in an idle window, 0 to 1. More finds more
+  /// windows and disturbs more computing.
   double quiet_share = 0.1;
-  /// Pacing lets nothing smaller go, unless nothing more is there. More costs less CPU and is less even.
+  /// Pacing issues no smaller writes, unless less data waits. Bytes. More costs less CPU and is less even.
   std::uint64_t least_write = 256 * 1024;
-  /// The longest between two looks at the hints while something waits. Less notices sooner that an application was
-  /// through early, and wakes the recorder more often.
+  /// The longest time between two looks at the hints while data waits. Less notices sooner that an application has
+  /// ended its cycle early, and wakes the recorder more often.
   std::chrono::nanoseconds longest_look = std::chrono::milliseconds{5};
 };
 

@@ -10,7 +10,8 @@ namespace cardan::shm {
 
 /// Text of any length inside a message; its bytes live in the message's slot. It is not NUL-terminated and not copyable
 /// (as `shm::vector`): copy it with `std::string(text.view())`. Growing beyond the topic's `max_bytes` throws
-/// `std::length_error`; the `try_` forms return false instead.
+/// `std::length_error`; the `try_` forms return false instead and leave the text as it was. Functions without a comment
+/// do what they do in `std::string`; sizes are in bytes.
 /// Thread safety: like `std::string`. Never blocks.
 class string : public VectorBase {
  public:
@@ -26,6 +27,7 @@ class string : public VectorBase {
   void assign(std::string_view text) {
     if (!try_assign(text)) throw_no_room(text.size(), 1);
   }
+  /// Replaces the text.
   [[nodiscard]] bool try_assign(std::string_view text) noexcept {
     if (!grow(text.size(), 1)) return false;
     if (!text.empty()) std::memmove(address(), text.data(), text.size());
@@ -33,10 +35,11 @@ class string : public VectorBase {
     return true;
   }
 
+  /// The same; throws `std::length_error` if there is no room.
   void append(std::string_view text) {
     if (!try_append(text)) throw_no_room(size_ + text.size(), 1);
   }
-  /// `text` must not be part of this string.
+  /// Appends `text`, which must not be part of this string.
   [[nodiscard]] bool try_append(std::string_view text) noexcept {
     if (!grow(size_ + text.size(), 1)) return false;
     if (!text.empty()) std::memcpy(data() + size_, text.data(), text.size());
@@ -54,6 +57,7 @@ class string : public VectorBase {
   }
   void clear() noexcept { size_ = 0; }
 
+  /// The text. Valid until this string changes, and as long as the message.
   [[nodiscard]] std::string_view view() const noexcept { return {data(), size_}; }
   operator std::string_view() const noexcept { return view(); }  // NOLINT(google-explicit-constructor): reads as text
   [[nodiscard]] char* data() noexcept { return static_cast<char*>(address()); }

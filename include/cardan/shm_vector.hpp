@@ -54,9 +54,12 @@ class VectorBase {
     capacity_ = count;
     return true;
   }
-  /// For code that knows the type only at run time: the elements and their number.
+  /// For code that knows the type only at run time: the first element. For an empty vector, an address that must not be
+  /// used.
   [[nodiscard]] void* elements() noexcept { return address(); }
+  /// The same.
   [[nodiscard]] const void* elements() const noexcept { return address(); }
+  /// The number of elements.
   [[nodiscard]] std::size_t element_count() const noexcept { return size_; }
   /// Resizes to `count` elements of `element_bytes` bytes; new elements are uninitialized. Returns false if there is no
   /// room. `alignment`: of a new piece of the arena.
@@ -133,7 +136,7 @@ class VectorBase {
     return true;
   }
 
-  /// Throws std::length_error: what was asked for, what there is, and the remedy.
+  /// Throws std::length_error with the requested and the available room, and the remedy.
   [[noreturn]] void throw_no_room(std::uint64_t count, std::size_t element_bytes) const;
   /// Throws std::out_of_range.
   [[noreturn]] static void throw_out_of_range(std::size_t i, std::size_t size);
@@ -151,8 +154,9 @@ class VectorBase {
 /// A vector inside a message. It is used like `std::vector`; its elements live in the message's slot and are not copied
 /// on the way to a subscriber. Elements are trivially copyable and hold no vectors themselves. The vector cannot be
 /// copied or moved, nor can the message around it: copy the elements (`std::vector<T>(v.begin(), v.end())`) or hold the
-/// sample. Growing beyond the topic's `max_bytes` throws `std::length_error`; the `try_` forms return false instead. As
-/// in `std::vector`, growing invalidates iterators.
+/// sample. Growing beyond the topic's `max_bytes` throws `std::length_error`; the `try_` forms return false instead and
+/// leave the vector as it was. Functions without a comment do what they do in `std::vector`: growing invalidates
+/// iterators, operator[] does not check its index, and at() throws `std::out_of_range`.
 /// Thread safety: like `std::vector`. Never blocks.
 template <class T>
 class vector : public VectorBase {
@@ -184,6 +188,7 @@ class vector : public VectorBase {
   [[nodiscard]] T* data() noexcept { return static_cast<T*>(address()); }
   [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(address()); }
   [[nodiscard]] size_type size() const noexcept { return size_; }
+  /// Bytes of all elements.
   [[nodiscard]] size_type size_bytes() const noexcept { return size_ * sizeof(T); }
   [[nodiscard]] size_type capacity() const noexcept { return capacity_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -211,12 +216,15 @@ class vector : public VectorBase {
   [[nodiscard]] T& back() noexcept { return data()[size_ - 1]; }
   [[nodiscard]] const T& back() const noexcept { return data()[size_ - 1]; }
 
+  /// All elements. Valid until the vector grows.
   [[nodiscard]] std::span<T> span() noexcept { return {data(), size()}; }
+  /// The same, read-only.
   [[nodiscard]] std::span<const T> span() const noexcept { return {data(), size()}; }
 
   void clear() noexcept { size_ = 0; }
   void pop_back() noexcept { --size_; }
 
+  /// Makes room for `count` elements in the message's payload. Up to that number the elements do not move.
   [[nodiscard]] bool try_reserve(size_type count) noexcept { return grow(count, sizeof(T)); }
   void reserve(size_type count) {
     if (!try_reserve(count)) throw_no_room(count, sizeof(T));
@@ -246,10 +254,12 @@ class vector : public VectorBase {
     size_ = count;
     return true;
   }
+  /// The same; throws `std::length_error` if there is no room.
   void resize_for_overwrite(size_type count) {
     if (!try_resize_for_overwrite(count)) throw_no_room(count, sizeof(T));
   }
 
+  /// Appends a copy of `value`, which may be an element of this vector.
   [[nodiscard]] bool try_push_back(const T& value) noexcept {
     const T fresh = value;  // `value` may be an element of this vector, which moves
     if (!grow(size_ + 1, sizeof(T))) return false;
@@ -266,6 +276,7 @@ class vector : public VectorBase {
     return back();
   }
 
+  /// Replaces all elements by copies of `values`.
   [[nodiscard]] bool try_assign(std::span<const T> values) noexcept {
     if (!try_resize_for_overwrite(values.size())) return false;
     if (!values.empty()) std::memmove(static_cast<void*>(data()), values.data(), values.size_bytes());

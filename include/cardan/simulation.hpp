@@ -44,6 +44,7 @@ struct SimulationOptions {
 /// One thread at a time; the components run inside start(), run() and run_until().
 class Simulation {
  public:
+  /// Without components; add() adds them.
   explicit Simulation(SimulationOptions options = {});
   /// Adds all components of a configuration except those named in `without` (drivers that wait for hardware), in the
   /// file's order, with its topics' options (before those in `options`). Throws Error as add(), and InvalidArgument (no
@@ -62,6 +63,8 @@ class Simulation {
     add({.name = name, .parameters = parameters}, std::move(component));
     return c;
   }
+  /// The same with all settings of a configuration. `component` null: the class that `settings` names is made, from its
+  /// library if it names one. Throws Error: NameTaken, and as make_component() and load_component_library().
   void add(config::Component settings, std::shared_ptr<Component> component = nullptr);
   /// Collects every sample that is published on the topic from now on, in order. Call it before start().
   template <class T>
@@ -79,6 +82,9 @@ class Simulation {
     return *samples;
   }
 
+  /// Calls on_start() of all components, in the order in which they were added. If one throws, those before it are
+  /// stopped, and start() throws Error with the component's name: with the code of the Error that it threw, else
+  /// System; InvalidArgument also for a parameter that the component does not declare.
   void start();
   /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp. Throws Error (Limit) if no slot is
   /// free, because components keep more samples than their inputs announce.
@@ -90,6 +96,7 @@ class Simulation {
     loan.set_source_time(source_time);
     out.publish(std::move(loan));
   }
+  /// Publishes a copy of a plain struct, or an object of a type that is not a message.
   template <class T>
   void push(const Topic<T>& topic, T object, std::int64_t source_time = 0) {
     Output<T>& out = output(topic);
@@ -108,11 +115,14 @@ class Simulation {
   /// Runs what is ready now, until nothing is. The clock does not move. Returns the number of callbacks that ran.
   std::size_t run();
   /// Advances the clock to `time`, from one event to the next, and runs what is due on the way.
+  /// Returns the number of callbacks that ran.
   std::size_t run_until(std::int64_t time);
+  /// The same for a duration from now on.
   std::size_t run_for(std::chrono::nanoseconds span) { return run_until(now() + span.count()); }
   /// Stops the components in the reverse order of their start. The destructor does the same.
   void stop() noexcept;
 
+  /// The simulation's clock, nanoseconds.
   [[nodiscard]] std::int64_t now() noexcept;
 
  private:

@@ -57,9 +57,13 @@ class Subscriber<T> {
   /// empty, then poll again. Throws Error (Limit) at the first call.
   [[nodiscard]] int fd() { return end_.fd(); }
 
-  [[nodiscard]] std::uint64_t missed() const { return end_.missed(); }  ///< lost since the attach, exact
+  /// Samples lost since the attach, exact.
+  [[nodiscard]] std::uint64_t missed() const { return end_.missed(); }
+  /// Samples that take() and wait() returned.
   [[nodiscard]] std::uint64_t received() const { return end_.received(); }
-  [[nodiscard]] std::uint64_t bad() const { return end_.bad(); }  ///< checksum mismatches and malformed messages
+  /// Publications that were not returned: their checksum did not match, or they were malformed.
+  [[nodiscard]] std::uint64_t bad() const { return end_.bad(); }
+  /// Publishers attached now.
   [[nodiscard]] std::size_t publishers() const noexcept { return end_.publishers(); }
   /// Time spent spinning so far: the cost of `spin_then_block`, `prewake` and `anticipate`.
   [[nodiscard]] std::chrono::nanoseconds spun() const { return end_.spun(); }

@@ -11,6 +11,7 @@ namespace cardan {
 
 /// How a subscriber waits for the next sample. Each way trades CPU time for latency.
 struct Waiting {
+  /// One for each of the functions below: block(), spin_then_block(), prewake(), anticipate(), follow().
   enum class Kind : std::uint8_t { Block, Spin, Prewake, Anticipate, Follow };
   Kind kind = Kind::Block;
   /// Spin: how long to spin before sleeping. Prewake: the longest spin after a loan. Anticipate: the margin before the
@@ -71,6 +72,8 @@ struct TopicOptions {
   std::chrono::nanoseconds lifespan{0};
   /// How subscribers wait, unless their own options override it.
   Waiting waiting{};
+  /// Users that may subscribe, and users whose publications a subscriber accepts. A wider choice lets more programs
+  /// read the topic and publish to its subscribers.
   Access access = Access::Owner;
   /// CRC-32C of every frame. It detects bad memory and stray writes and costs about 0.1 ms per MiB on each side. It can
   /// be switched at run time.
@@ -93,7 +96,7 @@ struct TopicOptions {
 template <class T>
 struct Topic {
   using Message = T;
-  const char* name;
+  const char* name;  ///< starts with '/', 2 to 255 characters; the same on both sides
   TopicOptions options{};
 };
 

@@ -21,14 +21,14 @@ struct TypeLayout {
   /// A field of a struct: its name, its place in bytes, and its type.
   struct Field {
     std::string name;
-    std::size_t offset = 0;
+    std::size_t offset = 0;  ///< bytes from the start of the struct
     std::shared_ptr<TypeLayout> type;
   };
   using Kind = detail::Kind;  ///< of these, those before `Pointer` occur
   Kind kind = Kind::Integer;
-  std::size_t size = 0;
-  std::size_t alignment = 1;
-  bool is_signed = false;  ///< Integer
+  std::size_t size = 0;       ///< bytes
+  std::size_t alignment = 1;  ///< bytes
+  bool is_signed = false;     ///< Integer
   /// Array: number of elements; FixedString, FixedVector: the bound; Vector, String, WString: the bound, 0: none
   std::size_t count = 0;
   std::shared_ptr<TypeLayout> element;  ///< Array, FixedVector, Vector; Enum: the integer below
@@ -39,6 +39,7 @@ struct TypeLayout {
   bool in_payload = false;              ///< it is, or holds, a vector or string whose elements lie in the payload
   /// For a message whose CDR form differs from its fields (CdrForm): how it is written and read. Otherwise null.
   void (*write_cdr)(CdrWriter& writer, const void* message) = nullptr;
+  /// The reading counterpart of `write_cdr`.
   bool (*read_cdr)(CdrReader& reader, void* message) noexcept = nullptr;
   std::size_t least_cdr = 0;  ///< the fewest bytes that a value takes on the wire; 0: not computed yet
 

@@ -17,11 +17,11 @@ namespace detail {
 class BoundFd;
 }
 
-/// A periodic timer for wait_any(). It uses absolute deadlines of the steady clock and does not drift. The constructor
-/// throws Error (Limit).
+/// A periodic timer for wait_any(). It uses absolute deadlines of the steady clock and does not drift.
 /// Thread safety: one thread at a time.
 class Timer {
  public:
+  /// The first period starts now. Throws Error (Limit) if `period` is not above zero, or no descriptor is left.
   explicit Timer(std::chrono::nanoseconds period);
   Timer(Timer&& other) noexcept;
   Timer& operator=(Timer&& other) noexcept;
@@ -31,6 +31,7 @@ class Timer {
 
   /// Number of periods that have passed since the last call; 0: none. Never blocks; one system call.
   std::uint64_t expired() noexcept;
+  /// Readable once a period has passed, until expired() is called. -1 for a moved-from timer.
   [[nodiscard]] int fd() const noexcept;
 
  private:

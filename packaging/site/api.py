@@ -28,7 +28,7 @@ EXCLUDE_SYMBOLS = *::detail *::detail::*
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = YES
 PREDEFINED = "CARDAN_STANDARD_MESSAGE_(...)="
-# What a comment gets wrong fails the build; a parameter need not be described.
+# A mistake in a comment fails the build; a parameter need not be described.
 WARN_IF_UNDOCUMENTED = NO
 WARN_IF_DOC_ERROR = YES
 WARN_IF_INCOMPLETE_DOC = NO
@@ -87,7 +87,7 @@ def run_doxygen(folder):
 
 
 def read():
-    """What the headers declare, and their own comments: (declarations in the order of the headers' lines, header → element)."""
+    """The declarations of the headers, and their own comments: (declarations in the order of the headers' lines, header → element)."""
     with tempfile.TemporaryDirectory(prefix="cardan-api-") as folder:
         run_doxygen(folder)
         roots = [xml.etree.ElementTree.parse(path).getroot() for path in sorted(pathlib.Path(folder, "xml").glob("*.xml"))]

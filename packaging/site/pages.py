@@ -96,7 +96,7 @@ def on_files(files, config):
 
 
 def with_four_spaces(markdown):
-    """Git hosts let an item of a list go on after two spaces; here it takes four."""
+    """Git hosts let an item of a list continue after two spaces; here it takes four."""
     fenced, lines = False, []
     for line in markdown.split("\n"):
         fenced ^= line.startswith("```")

@@ -187,21 +187,23 @@ class Pages:
             lines.append(f"{before}{result} {name}{arguments}{' ' + tail if tail else ''}{value}".replace("  ", " ").strip())
         return lines
 
-    def entry(self, one, page, own_heading=False):
-        """Its header, declaration, comment, values and members."""
+    def entry(self, one, page, own_heading=False, others=()):
+        """Its header, declaration, comment, values and members. `others`: variables of the same declaration."""
         place = "" if own_heading else f' id="{self.places[one.id][1]}"'
         header = f'<code class="from">#include &lt;{api.include_of(one.header)}&gt;</code>' if own_heading else ""
         lines = "".join(f"<code>{line}</code>" for line in self.signature(one, page))
-        parts = [f'<div class="api"{place}>{header}{lines}</div>', *self.description(one.element, page)]
+        lines += "".join(f'<code id="{self.places[other.id][1]}">{line}</code>' for other in others for line in self.signature(other, page))
+        described = next((each for each in [one, *others] if comment(each)), one)
+        parts = [f'<div class="api"{place}>{header}{lines}</div>', *self.description(described.element, page)]
         values = [(f"`{v.findtext('name')} {v.findtext('initializer', '')}".strip() + "`", " ".join(self.description(v, page)))
                   for v in one.element.findall("enumvalue")]
         if any(meaning for _, meaning in values):
             parts.append("\n".join(["| value | meaning |", "|---|---|", *(f"| {value} | {meaning} |" for value, meaning in values)]))
         elif values:
             parts.append(f"Values: {', '.join(value for value, _ in values)}.")
-        for member in one.members:
+        for member, *others in together(one.members):
             if not re.search(r"= ?(delete|default)", member.element.findtext("argsstring") or "") and not member.name.startswith("~"):
-                parts += self.entry(member, page)
+                parts += self.entry(member, page, others=others)
         return parts
 
     def page(self, title, path, contents, headers):
@@ -222,6 +224,17 @@ class Pages:
                 shown = head
             parts.append(f"| [{file}](#{file}) | {', '.join(links)} |")
         return "\n".join(parts) + "\n\n" + "\n\n".join(body) + "\n"
+
+
+def together(members):
+    """Lists of members: the variables of one declaration, as `double x, y, z;`, in one list. Doxygen gives their comment to one of them."""
+    found = []
+    for member in members:
+        if found and member.kind == found[-1][0].kind == "variable" and member.line == found[-1][0].line:
+            found[-1].append(member)
+        else:
+            found.append([member])
+    return found
 
 
 def comment(one):

@@ -76,7 +76,7 @@ def block() -> Waiting:
 
 
 def spin_then_block(seconds: float) -> Waiting:
-    """Spins so long before it sleeps: a whole core while it spins."""
+    """Spins for this time before it sleeps: a whole core while it spins."""
     return Waiting(1, nanoseconds(seconds, "the time to spin"))
 
 

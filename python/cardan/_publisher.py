@@ -39,7 +39,7 @@ class Loan(typing.Generic[M]):
 
     def publish(self) -> bool:
         """Hands the message to every subscriber. False: the topic is reliable and a subscriber was too slow; the message
-        is published all the same. Never blocks, unless the topic is reliable."""
+        is published nevertheless. Never blocks, unless the topic is reliable."""
         self._open = False
         return self._publisher._publish(self._message)
 
@@ -63,7 +63,7 @@ class Loan(typing.Generic[M]):
 
 
 class Publisher(typing.Generic[M]):
-    """Publishes messages on a topic. One thread at a time; each thread needs a publisher of its own.
+    """Publishes messages on a topic. One thread at a time; each thread needs its own publisher.
 
         with front.publisher() as pub:
             with pub.loan() as frame:

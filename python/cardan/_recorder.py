@@ -37,7 +37,7 @@ def record(
     simulated_clock: bool = False,
     domain: str = "",
 ) -> Recorder:
-    """Starts to record topics into a file, as `cardan record` does, on threads of its own.
+    """Starts to record topics into a file, as `cardan record` does, on its own threads.
 
         with cardan.record("drive.mcap", "/camera/*", "/imu") as recorder:
             drive()
@@ -100,7 +100,7 @@ def play(
     access: str = "owner",
     domain: str = "",
 ) -> Player:
-    """Starts to publish a recording, as `cardan play` does, on a thread of its own.
+    """Starts to publish a recording, as `cardan play` does, on its own thread.
 
         with cardan.play("drive.mcap", rate=2.0) as player:
             player.wait()
@@ -147,7 +147,7 @@ def _access(word: str) -> int:
 
 
 class _Running:
-    """Work on threads of its own until it is stopped."""
+    """Work on its own threads until it is stopped."""
 
     _handle: _record.RecorderHandle | _record.PlayerHandle
 

@@ -21,7 +21,7 @@ M = typing.TypeVar("M", bound=_cardan.Message)
 
 
 class Subscriber(typing.Generic[M]):
-    """Receives messages from every publisher of a topic. One thread at a time; each thread needs a subscriber of its own.
+    """Receives messages from every publisher of a topic. One thread at a time; each thread needs its own subscriber.
 
         with front.subscriber() as sub:
             for frame in sub:            # or: async for

@@ -90,7 +90,7 @@ class Capture:
         elif self._capture.get(self._cv2.CAP_PROP_FRAME_COUNT) > 0:  # a file on a server
             self.live = False
         if self.live and rate > 0 and not self._capture.set(self._cv2.CAP_PROP_FPS, rate):
-            raise Error("invalid_argument", f"{source} has a rate of its own", "leave the rate out: it is for files and cameras")
+            raise Error("invalid_argument", f"{source} has its own rate", "leave the rate out: it is for files and cameras")
         # Some devices deliver another size than they announce.
         got, first = self._capture.read()
         if not got or first is None or first.ndim != 3 or first.shape[2] != 3:
@@ -192,7 +192,7 @@ def _is(kind: typing.Callable[[int], bool], path: str) -> bool:
 
 
 class Camera(Component):
-    """Publishes a Capture's pictures on /camera/image. A live source has a thread of its own, because it blocks; if it ends,
+    """Publishes a Capture's pictures on /camera/image. A live source has its own thread, because it blocks; if it ends,
     that is an exception of the component, and it is opened again each second."""
 
     def on_start(self, context: Context) -> None:
@@ -252,7 +252,7 @@ class Camera(Component):
                     known = False
                 if not self._stopping.is_set():
                     raise _ended(self._capture)
-            except Exception as error:  # of any kind, or the camera would end without a word
+            except Exception as error:  # of any kind, or the camera would end without an error
                 if not known:
                     self._failure = error
                 known = True

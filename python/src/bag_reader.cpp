@@ -234,7 +234,7 @@ class BagCursor {
 
 void bind_bag_reader(nb::module_& m) {
   static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_recorded)}, {0, nullptr}};
-  nb::class_<RecordedBytes>(m, "RecordedBytes", nb::type_slots(slots));
+  const nb::class_<RecordedBytes> recorded_bytes(m, "RecordedBytes", nb::type_slots(slots));
   nb::class_<BagFiles>(m, "BagFiles")
       .def(nb::init<const std::vector<std::string>&, std::uint64_t>(), nb::arg("paths"), nb::arg("most_bytes"))
       .def("channels", &BagFiles::channels)

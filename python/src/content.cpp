@@ -257,7 +257,7 @@ void fill_from_cdr(const std::shared_ptr<Content>& content, PyObject* bytes) {
   // `filling`'s.
   if (content.use_count() > 2 || content->has_arrays()) {
     PyBuffer_Release(&view);
-    throw Error(ErrorCode::InvalidArgument, "parts of this loan are in use, or are the bytes that shall fill it",
+    throw Error(ErrorCode::InvalidArgument, "parts of this loan are in use, or are the bytes to fill it with",
                 "fill a new loan");
   }
   const CdrResult result =

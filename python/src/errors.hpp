@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <string>
 
 #include "cardan/error.hpp"
@@ -15,6 +16,11 @@ namespace cardan::python {
 
 /// Throws Error (Forked) in a child of fork(), with multiprocessing's remedy.
 void refuse_fork();
+/// In a child of fork(): gives up what has threads, which are the parent's, without its destructor.
+template <class T>
+void leave_to_parent(std::unique_ptr<T>& owned) noexcept {
+  [[maybe_unused]] const T* const parents = owned.release();
+}
 
 /// `raise kind(text)`; kind is PyExc_TypeError and the like.
 [[noreturn]] void raise(PyObject* kind, const std::string& text);

@@ -29,7 +29,7 @@ using Held = std::shared_ptr<PyObject>;
 
 /// An exception that ends a program (KeyboardInterrupt, SystemExit) left a callback of this thread.
 [[nodiscard]] bool is_interrupted() noexcept;
-/// Keeps the interpreter's current exception as such a one.
+/// Keeps the interpreter's current exception, which ends the program.
 void interrupt();
 /// Raises it, once; nothing if there is none. With the interpreter's lock.
 void raise_interruption();

@@ -73,7 +73,7 @@ Words offer(const plan::Plan& plan, const std::string& process) {
 }
 
 /// Puts the modules' folders first, and takes the program's way of making instances.
-void prepare(const Words& files, nb::object prepare_and_make) {
+void prepare(const Words& files, const nb::object& prepare_and_make) {
   nb::object make = prepare_and_make(files);
   set_factory(std::move(make));
 }
@@ -84,9 +84,9 @@ int make_plan(const std::string& file, const Words& variables, const Words& set,
 }
 
 int run(int plan_fd, const std::string& process, const Words& skip, int ready_fd, int report_fd,
-        nb::object prepare_and_make) {
+        const nb::object& prepare_and_make) {
   const plan::Plan plan = take_plan(plan_fd);
-  prepare(offer(plan, process), std::move(prepare_and_make));
+  prepare(offer(plan, process), prepare_and_make);
   host::HostOptions options{.ready_fd = ready_fd, .report_fd = report_fd, .log_levels = plan.log_levels};
   for (const std::string& sample : skip)
     if (const auto poison = launcher::poison_of(sample)) options.poison.push_back(*poison);
@@ -94,9 +94,9 @@ int run(int plan_fd, const std::string& process, const Words& skip, int ready_fd
   return host::run_host(plan.configuration, process, options);
 }
 
-int declare(int plan_fd, const std::string& process, std::size_t first, nb::object prepare_and_make) {
+int declare(int plan_fd, const std::string& process, std::size_t first, const nb::object& prepare_and_make) {
   const plan::Plan plan = take_plan(plan_fd);
-  prepare(offer(plan, process), std::move(prepare_and_make));
+  prepare(offer(plan, process), prepare_and_make);
   const nb::gil_scoped_release others_run;
   return launcher::declare_components(plan.configuration, process, first, launcher::ChildProcess::kReportFd);
 }

@@ -44,8 +44,8 @@ class PlayerHandle {
   PlayerHandle(const PlayerHandle&) = delete;
   PlayerHandle& operator=(const PlayerHandle&) = delete;
   ~PlayerHandle() {
-    if (is_forked_child()) {  // its thread is the parent's
-      (void)player_.release();
+    if (is_forked_child()) {
+      leave_to_parent(player_);
       thread_.detach();
       return;
     }

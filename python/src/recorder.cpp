@@ -35,7 +35,7 @@ class RecorderHandle {
   RecorderHandle(const RecorderHandle&) = delete;
   RecorderHandle& operator=(const RecorderHandle&) = delete;
   ~RecorderHandle() {
-    if (is_forked_child()) (void)recorder_.release();  // its threads are the parent's
+    if (is_forked_child()) leave_to_parent(recorder_);
   }
 
   void stop() {

@@ -34,7 +34,7 @@ bool contains(const Names& names, const std::string& name) {
 /// The exit code. `offer(classes, files)` makes the components in Python known.
 int replay(int plan_fd, Names files, Names without, std::string output, bool force, const std::string& start,
            const std::string& until, double max_gap, std::optional<double> seconds, std::string json,
-           std::string reports, double grace, std::string command, nb::object offer) {
+           std::string reports, double grace, std::string command, const nb::object& offer) {
   Fd plan{plan_fd};
   const config::Configuration configuration = plan::plan_of(plan.get()).configuration;
   plan.reset();

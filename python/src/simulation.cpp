@@ -41,7 +41,7 @@ class SimulationHandle {
  public:
   /// `file`: "" for none. `offer(classes, files)` makes the file's components in Python known.
   SimulationHandle(const std::string& file, const Names& variables, const Names& set, const Names& without,
-                   std::int64_t begin, nb::object offer) {
+                   std::int64_t begin, const nb::object& offer) {
     refuse_fork();
     if (file.empty()) {
       simulation_ = std::make_unique<Simulation>(options(begin));
@@ -65,7 +65,7 @@ class SimulationHandle {
   SimulationHandle(const SimulationHandle&) = delete;
   SimulationHandle& operator=(const SimulationHandle&) = delete;
   ~SimulationHandle() {
-    if (is_forked_child()) (void)simulation_.release();
+    if (is_forked_child()) leave_to_parent(simulation_);
     close();
   }
 

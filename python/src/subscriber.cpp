@@ -186,7 +186,7 @@ PyObject* next_message(PyObject* self) noexcept {
 }
 
 /// The index of the first that is ready; -1: a stop was requested, or the time is up.
-std::int64_t wait_any_of(nb::list given, std::int64_t timeout) {
+std::int64_t wait_any_of(const nb::list& given, std::int64_t timeout) {
   refuse_fork();
   const nb::tuple things(given);  // what is called here may change the list
   const std::size_t count = nb::len(things);

@@ -88,7 +88,7 @@ def test_the_command_writes_one(tmp_path: Path, command: str) -> None:
 
 
 class Exports:
-    """`cardan bag export drive.mcap` in a folder of its own."""
+    """`cardan bag export drive.mcap` in its own folder."""
 
     def __init__(self, folder: Path, command: str) -> None:
         self.folder, self.command = folder, command

@@ -24,7 +24,7 @@ if [[ ! -e $older/.ready ]]; then
   for package in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$package" "$older/root"; done
   touch "$older/.ready"
 fi
-# In namespaces of its own: what it mounts and starts ends with it. Nothing is written into the wheel.
+# In its own namespaces: what it mounts and starts ends with it. Nothing is written into the wheel.
 unshare --mount --pid --fork --kill-child --propagation private bash -euo pipefail -s "$older/root" "$site" <<'INSIDE'
 root=$1
 mount --bind "$2" "$root/wheel"

@@ -18,7 +18,7 @@ fn main() {
     };
     println!("cargo:rustc-link-search=native={folder}");
     println!("cargo:rustc-link-lib=dylib=cardan");
-    // Its own tests find it without LD_LIBRARY_PATH; a program sets a path of its own.
+    // Its own tests find it without LD_LIBRARY_PATH; a program sets its own path.
     println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
     println!("cargo:libdir={folder}");
 }

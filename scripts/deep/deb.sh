@@ -24,7 +24,7 @@ if command -v lintian >/dev/null; then
   lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$packages"/new/*.deb 2>&1 | grep -v 'running with root' ||
     ((PIPESTATUS[0] == 0)) || die "lintian finds errors (above)"
 fi
-say "== nothing of this computer is in the packages"
+say "== the packages contain no path of this computer"
 for package in "$packages"/new/*.deb; do
   if dpkg-deb --fsys-tarfile "$package" | grep -aqF "$PWD"; then die "$package names $PWD"; fi
 done
@@ -39,7 +39,7 @@ if [[ ! -e $base/.ready ]]; then
     { tail -n 5 "$deep/debootstrap.log" >&2; die "debootstrap failed ($deep/debootstrap.log)"; }
   touch "$base/.ready"
 fi
-# In a mount and process namespace of its own: what it mounts and starts ends with it, and the fresh Debian stays fresh.
+# In its own mount and process namespaces: what it mounts and starts ends with it, and the fresh Debian stays fresh.
 layers=$(mktemp -d /tmp/cardan-fresh.XXXXXX)
 trap 'rmdir "$layers"' EXIT
 unshare --mount --pid --fork --kill-child --mount-proc --propagation private bash tests/packages/fresh.sh "$PWD/$base" "$PWD/$packages" "$PWD" "$layers"

@@ -72,7 +72,7 @@ void place(std::byte* data, std::size_t bytes, const Placement& placement) {
           "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or set huge_pages = false");
     ::madvise(data, bytes, MADV_HUGEPAGE);
   }
-  // Any process that maps the memory can set where its pages shall come from, a reader too. The owner decides what is
+  // Any process that maps the memory can set where its pages come from, a reader too. The owner decides what is
   // committed now. The kernel leaves out a policy that the mapping has already, so another one comes first.
   if (placement.numa_node < 0)
     for (const int mode : {MPOL_LOCAL, MPOL_DEFAULT}) ::syscall(SYS_mbind, data, bytes, mode, nullptr, 0, 0);
@@ -117,7 +117,8 @@ Area::Area(const std::string& name, std::size_t bytes) {
   const std::string label = "cardan:" + name.substr(0, 200);
   const Fd writable = make_bound([&] { return ::memfd_create(label.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING); });
   if (!writable) throw failed("cannot create shared memory for " + name, errno);
-  // Before anybody else has it: memfds begin with mode 0777, and who may open one for writing can fill its holes.
+  // Before anybody else has it: memfds begin with mode 0777, and a process that may open one for writing can fill its
+  // holes.
   if (::fchmod(writable.get(), 0400) != 0) throw failed("cannot keep the memory of " + name + " from others", errno);
   if (::ftruncate(writable.get(), static_cast<off_t>(bytes)) != 0)
     throw failed(fmt::format("cannot reserve {} bytes for {}", bytes, name), errno);

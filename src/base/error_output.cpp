@@ -36,7 +36,7 @@ bool write_now(std::string_view text) noexcept {
   struct stat st{};
   if (::fstat(STDERR_FILENO, &st) != 0) return false;
   if (S_ISSOCK(st.st_mode)) return write_all(STDERR_FILENO, text, true);
-  // A file takes what is written; a description of its own would not move the offset that standard output may share.
+  // A file takes what is written; a separate description would not move the offset that standard output may share.
   if (S_ISREG(st.st_mode)) return write_all(STDERR_FILENO, text, false);
   // O_NONBLOCK belongs to the open description, and that one to the application: so one of our own.
   const Fd own(::open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

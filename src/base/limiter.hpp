@@ -12,7 +12,7 @@
 
 namespace cardan::detail {
 
-/// The key of a count: a kind of event and the user that caused it. Each such pair has a share of its own.
+/// The key of a count: a kind of event and the user that caused it. Each such pair has its own share.
 struct Cause {
   const char* what;
   uid_t uid;

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using cardan::RealtimeOptions;
 using cardan::RealtimeReport;
 
-/// In a process of its own, because rights, limits and locks are the process's. Returns what `body` returns (0: as
+/// In its own process, because rights, limits and locks are the process's. Returns what `body` returns (0: as
 /// expected).
 int apart(const std::function<int()>& body) {
   const pid_t child = ::fork();

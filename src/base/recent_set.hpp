@@ -9,7 +9,7 @@
 namespace cardan::detail {
 
 /// The last `capacity` different values that were inserted. The bound is needed because memory must not grow with the
-/// number of names that strangers use.
+/// number of names that other users choose.
 /// Not thread safe.
 template <class T>
 class RecentSet {

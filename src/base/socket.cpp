@@ -117,7 +117,7 @@ Fd listen_in(int folder, const std::string& name, const std::string& shown) {
   Fd fd = detail::make_bound([] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); });
   if (!fd)
     throw Error(ErrorCode::Limit, fmt::format("cannot create a socket: {}", std::strerror(errno)), "raise ulimit -n");
-  // A name of its own until it listens: whoever watches the folder cannot tell from it which name to take.
+  // A temporary name until it listens: a process that watches the folder cannot tell from it which name to take.
   const std::string hidden = fmt::format("p.{:016x}~", detail::random64());
   const sockaddr_un address = address_of(folder, hidden.c_str());
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
@@ -212,7 +212,7 @@ Received receive(int socket, Message& message) {
   }
   if (n == 0) return Received::Closed;
   if ((header.msg_flags & MSG_CTRUNC) != 0) {
-    // The kernel gives as many as fit: fewer than there is room for means that this process had no number left.
+    // The kernel gives all that fit: fewer than there is room for means that this process had no number left.
     const bool ours = message.fds.size() < kMaxFds;
     message.fds.clear();
     if (ours && (header.msg_flags & MSG_TRUNC) == 0) {

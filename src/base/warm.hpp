@@ -9,7 +9,7 @@
 
 /// After a sleep, or after a frame of megabytes has gone through the caches, each first touch of a line or page waits
 /// for memory, one after the other. Requested all at once they cost little more than one (docs/benchmark-results.md).
-/// Functions with one of these two attributes lie side by side in a section of their own, which can be prefetched as
+/// Functions with one of these two attributes lie side by side in their own section, which can be prefetched as
 /// well.
 #define CARDAN_PUBLISH_PATH __attribute__((section("cardan_publish_path")))
 #define CARDAN_TAKE_PATH __attribute__((section("cardan_take_path")))

@@ -27,7 +27,7 @@ class Bridge {
   [[nodiscard]] virtual std::vector<TopicReport> topics() const = 0;
   /// One line: its network and the peers on it, as "DDS domain 0, 3 participants".
   [[nodiscard]] virtual std::string title() const = 0;
-  /// The others that read what leaves, in a sentence that is said at the start. Empty: nobody but this user.
+  /// The others that read what leaves, in a sentence that is printed at the start. Empty: nobody but this user.
   [[nodiscard]] virtual std::string readers() const { return {}; }
   /// Notes for the user, each in a sentence.
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;

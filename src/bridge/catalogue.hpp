@@ -16,7 +16,7 @@
 
 namespace cardan::bridge {
 
-/// The topics of this computer that the rules send out. It looks for them on a thread of its own.
+/// The topics of this computer that the rules send out. It looks for them on its own thread.
 /// Thread safety: any thread. No function blocks but the constructor, which looks once, and the destructor.
 class Catalogue : private detail::TopicWatchListener {
  public:

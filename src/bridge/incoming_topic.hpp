@@ -25,7 +25,7 @@ class IncomingMemory {
   /// One for all topics of this process: a quarter of the computer's memory, and at least 1 GiB.
   [[nodiscard]] static const std::shared_ptr<IncomingMemory>& of_process();
 
-  /// Returns false if there is not so much.
+  /// Returns false if there is less.
   [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
   void give_back(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes); }
   [[nodiscard]] std::uint64_t most() const noexcept { return most_; }

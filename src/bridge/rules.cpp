@@ -214,7 +214,8 @@ bool is_bridge_text(const std::string& text) {
     return std::any_of(document.root.members.begin(), document.root.members.end(),
                        [&](const config::Member& member) { return member.name == name; });
   };
-  return !has("processes") && (has("out") || has("in") || has("dds") || has("foxglove") || has("zenoh"));
+  return !has("processes") &&
+         (has("out") || has("in") || std::any_of(config::kBridgeKinds.begin(), config::kBridgeKinds.end(), has));
 }
 
 }  // namespace cardan::bridge

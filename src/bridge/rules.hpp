@@ -93,7 +93,7 @@ struct Rules {
   /// The name of the network on the other side, for the loop guard (PublisherOptions::via). Empty: the bridge's own,
   /// as "dds:0".
   std::string network{};
-  Access access = Access::Owner;  ///< whose publications are sent, and who may subscribe to what comes in
+  Access access = Access::Owner;  ///< whose publications are sent, and which users may subscribe to incoming topics
   std::vector<TopicRule> out{};
   std::vector<TopicRule> in{};  ///< an allow-list: what no rule names does not come in
   bool out_is_given = false;    ///< false: `out` is what the bridge does by itself

@@ -8,7 +8,8 @@
 
 namespace cardan::bridge {
 
-/// The keys of a bridge's file: one table that the reader goes by, and that a test holds against bridge.schema.json.
+/// The keys of a bridge's file: the table that the reader goes by. scripts/shape_tables.py makes it from
+/// bridge.schema.json.
 extern const config::Shape kRulesShape;
 
 // In the order of the enumerations.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -137,6 +138,14 @@ TEST(BridgeRules, TheSchemaSaysWhatTheReaderSays) {
   std::ifstream in(path);
   const json schema = json::parse(in);
   compare(kRulesShape, schema, schema);
+}
+
+TEST(BridgeRules, EachFolderIsAKindOfTheTable) {
+  const std::filesystem::path folder = std::filesystem::path(std::getenv("CARDAN_TEST_BRIDGE_SCHEMA")).parent_path();
+  std::set<std::string> kinds;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (std::filesystem::exists(entry.path() / "CMakeLists.txt")) kinds.insert(entry.path().filename().string());
+  EXPECT_EQ(kinds, std::set<std::string>(config::kBridgeKinds.begin(), config::kBridgeKinds.end()));
 }
 
 /// The defaults that the schema gives, as an object of the file.

@@ -43,7 +43,7 @@ struct DeclaredParameter {
   bool fixed = false;  ///< only a start sets it
 };
 
-/// Other names for a component's `callbacks`: a timer, an input with a name of its own.
+/// Other names for a component's `callbacks`: a timer, an input with its own name.
 struct DeclaredCallback {
   std::string component{};
   std::string name{};
@@ -56,7 +56,7 @@ struct Declarations {
   std::vector<DeclaredCallback> callbacks{};
   std::map<std::string, std::uint64_t>
       private_bytes{};  ///< by process: what it used without its threads when it answered
-  /// Components that could not be asked (the library is not on this computer): nothing is said about their names.
+  /// Components that could not be asked (the library is not on this computer): their names are not checked.
   std::vector<std::string> unknown{};
 };
 

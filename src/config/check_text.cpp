@@ -55,7 +55,7 @@ class TextCheck {
                                  "make them two processes");
       if (problems_.stands(components))
         problems_.error_in_key(components, fmt::format("process '{}' is {}, and has components too", p.name, what),
-                               "move the components into a process of their own");
+                               "move the components into a separate process");
       if (has("groups"))
         problems_.error_in_key(p.pointer + "/groups",
                                fmt::format("process '{}' is {}, which has no groups", p.name, what), "remove 'groups'");
@@ -78,7 +78,7 @@ class TextCheck {
           problems_.error_in_key(
               c.pointer,
               fmt::format("component '{}' is in C++, and others of process '{}' are in Python", c.name, p.name),
-              "move it into a process of its own: an interpreter runs only components in Python");
+              "move it into a separate process: an interpreter runs only components in Python");
     const Restart& r = p.restart;
     if (r.backoff > r.backoff_max) {
       const bool longest_stands = problems_.stands(p.pointer + "/restart/backoff_max_ms");

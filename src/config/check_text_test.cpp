@@ -159,8 +159,8 @@ TEST(CheckTextAlone, AProcessIsOfComponentsOrABridge) {
   for (const auto& [process, mistake] :
        {std::pair{std::string(), Mistake{"", "", "", 2, "/processes/ros",
                                          "neither components nor a bridge, a recorder or a command", "\"kind\""}},
-        {bridge + ", " + kOneComponent, Mistake{"", "", "", 2, "/processes/ros/components",
-                                                "is a bridge, and has components", "a process of their own"}},
+        {bridge + ", " + kOneComponent,
+         Mistake{"", "", "", 2, "/processes/ros/components", "is a bridge, and has components", "a separate process"}},
         {bridge + R"(, "groups": {})",
          Mistake{"", "", "", 2, "/processes/ros/groups", "is a bridge, which has no groups", "remove 'groups'"}},
         {R"("bridge": {"kind": "dbus"})", Mistake{"", "", "", 2, "/processes/ros/bridge/kind", "\"dbus\"", "foxglove"}},
@@ -177,7 +177,7 @@ TEST(CheckTextAlone, ARecorderOrAProgramIsAWholeProcess) {
     EXPECT_TRUE(problems_of(with(good)).empty()) << shown(problems_of(with(good)));
   for (const auto& [process, mistake] :
        {std::pair{record + "}, " + kOneComponent, Mistake{"", "", "", 2, "/processes/p/components",
-                                                          "is a recorder, and has components", "of their own"}},
+                                                          "is a recorder, and has components", "a separate process"}},
         {record + R"(}, "command": ["a"])",
          Mistake{"", "", "", 2, "/processes/p/command", "is a recorder, and a program too", "two processes"}},
         {R"("command": ["a"], "groups": {})",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tree of a configuration and the files that it includes: variables filled in, what a `when` leaves out gone,
-// instances as components of their own, names in their namespaces. Readers of the result see none of this.
+// instances as separate components, names in their namespaces. Readers of the result see none of this.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text as a tree in which every part knows its place. A reader of our own, because a configuration is written by
+// JSON text as a tree in which every part knows its place. Our own reader, because a configuration is written by
 // people: it continues after an error where it can, sees keys that occur twice, and says what was expected, none of
 // which a general JSON library does.
 #pragma once

@@ -34,11 +34,11 @@ struct Graph {
 
 /// A Mermaid flowchart, which GitHub and many editors show: a subgraph for each process, a node for each component, an
 /// arrow for each topic (dotted: private). A topic without a writer or reader in the file, or with several writers, is
-/// a node of its own. Any thread; does not block.
+/// a separate node. Any thread; does not block.
 [[nodiscard]] std::string mermaid(const Graph& graph);
 
-/// A picture of its own, from left to right: components in the column after the last one that they read from. Arrows
-/// against that direction, where components read from each other, go below and are dashed. Any thread; does not block.
-[[nodiscard]] std::string svg(const Graph& graph);
+/// The same in the language of Graphviz, whose `dot` makes pictures of it. A topic with several readers is a node of
+/// its own, too. Any thread; does not block.
+[[nodiscard]] std::string dot(const Graph& graph);
 
 }  // namespace cardan::config

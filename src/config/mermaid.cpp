@@ -6,7 +6,7 @@
 namespace cardan::config {
 namespace {
 
-/// For a text in double quotes: Mermaid has entities of its own, with '#' for '&'.
+/// For a text in double quotes: Mermaid has its own entities, with '#' for '&'.
 std::string mermaid_text(const std::string& text) {
   std::string out;
   for (const char c : text) {

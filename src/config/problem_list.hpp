@@ -25,7 +25,7 @@ class ProblemList {
   void warning(const std::string& pointer, std::string cause, std::string remedy) {
     add(pointer, source_.value(pointer), Severity::Warning, std::move(cause), std::move(remedy));
   }
-  /// At a place of its own: of a file that is included by one that is included.
+  /// At its own place: of a file that is included by one that is included.
   void warning(const std::string& pointer, Place place, std::string cause, std::string remedy) {
     add(pointer, place, Severity::Warning, std::move(cause), std::move(remedy));
   }

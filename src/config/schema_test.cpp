@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cardan.schema.json says exactly what the reader's table says, key by key, and its defaults are the reader's.
+// cardan.schema.json says exactly what the reader's table says, key by key, and its defaults are the reader's. It does
+// not rely on scripts/shape_tables.py, which makes the table.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12 sees some in <regex> with a sanitizer
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a configuration, and their values: one table that the reader goes by, and that a test
-// holds against cardan.schema.json.
+// The keys of a configuration, and their values: the table that the reader goes by. scripts/shape_tables.py makes it
+// from cardan.schema.json.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -66,6 +67,13 @@ struct Shape {
   std::span<const Field> fields{};
 };
 
+/// One of its keys, for the compiler: another one is a compile error.
+[[nodiscard]] consteval Field field_of(const Shape& shape, std::string_view name) {
+  for (const Field& field : shape.fields)
+    if (field.name == name) return field;
+  throw "the shape has no such key";
+}
+
 /// The whole file; everything else hangs from it.
 extern const Shape kFile;
 
@@ -75,6 +83,24 @@ extern const Field kIncludeField;    ///< of the file
 extern const Field kWhenField;       ///< of an include, a process and a component
 extern const Field kInstancesField;  ///< of a component
 
+/// A kind of bridge: its program is cardan-bridge-NAME.
+struct BridgeKind {
+  std::string_view name;
+  std::string_view what;   ///< for the help of the command
+  std::string_view needs;  ///< its Debian package
+};
+inline constexpr std::array kBridges{
+    BridgeKind{"dds", "Carry topics to and from ROS 2 and other DDS systems", "cyclonedds-dev"},
+    BridgeKind{"foxglove", "Show topics in Foxglove, Lichtblick and a browser", "libboost-dev"},
+    BridgeKind{"zenoh", "Carry topics to other computers and to Zenoh systems", "the whole command"},
+};
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<std::string_view, N> names_of(const std::array<BridgeKind, N>& kinds) noexcept {
+  std::array<std::string_view, N> names{};
+  for (std::size_t i = 0; i < N; ++i) names[i] = kinds[i].name;
+  return names;
+}
+
 // In the order of the enumerations.
 inline constexpr std::array<std::string_view, 4> kPolicies{"other", "fifo", "rr", "deadline"};
 inline constexpr std::array<std::string_view, 2> kAffinities{"range", "one_to_one"};
@@ -82,7 +108,7 @@ inline constexpr std::array<std::string_view, 3> kOnException{"continue", "resta
 inline constexpr std::array<std::string_view, 3> kRestartWhen{"crash", "always", "never"};
 inline constexpr std::array<std::string_view, 5> kStates{"starting", "running", "degraded", "safe_stop", "stopped"};
 inline constexpr std::array<std::string_view, 4> kWaitings{"block", "spin", "prewake", "anticipate"};
-inline constexpr std::array<std::string_view, 3> kBridgeKinds{"dds", "foxglove", "zenoh"};
+inline constexpr std::array kBridgeKinds = names_of(kBridges);
 inline constexpr std::array<std::string_view, 3> kCompressions{"none", "lz4", "zstd"};
 /// The kinds of a process without components.
 inline constexpr std::array<std::string_view, 3> kProcessKinds{"bridge", "record", "command"};

@@ -150,7 +150,7 @@ TEST(Damage, AChunkThatIsThereTwiceIsRecoveredOnce) {
     const Reader reader(file.path(), {.rescan = true, .scanning = {.search = true}});
     EXPECT_TRUE(read_all(reader) == read_all(first)) << "each message once";
     EXPECT_EQ(reader.summary().statistics().message_count, samples.size());
-    EXPECT_TRUE(reader.lossy()) << "it is said";
+    EXPECT_TRUE(reader.lossy()) << "it is reported";
   }
 }
 

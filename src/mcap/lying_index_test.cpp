@@ -131,7 +131,7 @@ TEST(LyingIndex, SaysWhatIsWrong) {
   }
 }
 
-TEST(LyingIndex, AChunkOfOtherTimesIsSaid) {
+TEST(LyingIndex, AChunkOfOtherTimesIsReported) {
   const auto samples = test::some_samples(60, 120);
   const Bytes file = test::write_file(samples, {.chunk_bytes = 600});
   for (const Order order : {Order::LogTime, Order::ReverseLogTime}) {
@@ -143,7 +143,7 @@ TEST(LyingIndex, AChunkOfOtherTimesIsSaid) {
     }));
     std::size_t problems = 0;
     EXPECT_EQ(test::read_all(Reader(disk.path()), {.order = order}, &problems).size(), samples.size());
-    EXPECT_EQ(problems, 1U) << "whoever relies on the order knows";
+    EXPECT_EQ(problems, 1U) << "the reader that relies on the order is told";
   }
 }
 
@@ -234,7 +234,7 @@ TEST(LyingIndex, ChunksThatOverlapAreUnpackedAsFarAsThereIsMemory) {
   EXPECT_EQ(problems, kChunks - 9);
 }
 
-TEST(LyingIndex, OfAChannelThatTheSummaryDoesNotNameItIsSaid) {
+TEST(LyingIndex, AChannelThatTheSummaryDoesNotNameIsReported) {
   for (const Way& way : ways()) {
     const auto samples = test::some_samples(60, way.most_bytes);
     const Bytes file = test::write_file(samples, way.options);

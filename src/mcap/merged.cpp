@@ -121,7 +121,7 @@ class Last {
     if (by_channel.empty() ? std::none_of(lacks_.begin(), lacks_.end(), wants_one)
                            : std::none_of(by_channel.begin(), by_channel.end(), wants_one))
       return;
-    // A large message that is a chunk of its own is read only if it is given.
+    // A large message that is a separate chunk is read only if it is given.
     const bool from_before = reader_.is_from_before(chunk.chunk_start_offset, chunk.message_start_time);
     if (by_channel.size() == 1 && chunk.message_start_time == chunk.message_end_time && chunk.compression.empty() &&
         chunk.uncompressed_size >= kLarge) {

@@ -21,8 +21,8 @@ namespace cardan::mcap {
 /// "SRC1", then the checksum of the stamps.
 inline constexpr std::size_t kSourceTimesHead = 4 + 4;
 
-/// Appends the bytes after the fields of a MessageIndex of as many messages; nothing if all of them are 0. Any thread;
-/// does not block.
+/// Appends the bytes after the fields of a MessageIndex with this number of messages; nothing if all of them are 0. Any
+/// thread; does not block.
 void append_source_times(Bytes& out, std::span<const std::int64_t> times);
 
 /// A MessageIndex with the bytes after its fields.

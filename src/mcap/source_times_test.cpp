@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The publishers' own stamps, which follow the message indexes: they come back in every order and way of writing,
-// survive cuts, merges and crashes, and nobody who lies about them crashes, costs or changes anything else.
+// survive cuts, merges and crashes, and false ones crash nothing, cost nothing and change nothing else.
 #include "src/mcap/source_times.hpp"
 
 #include <gtest/gtest.h>

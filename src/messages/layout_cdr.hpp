@@ -36,7 +36,7 @@ void frame_cdr(const TypeLayout& type, const std::byte* message, CdrFrame& out);
 /// Thread safety: none. Never throws, allocates or blocks.
 [[nodiscard]] CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std::byte* message) noexcept;
 /// The same from bytes in pieces, with the same result. Each byte is copied once, from its piece into the message. It
-/// allocates only for a short text (a FixedString of a type with a form of its own) that lies in two pieces.
+/// allocates only for a short text (a FixedString of a type with its own form) that lies in two pieces.
 [[nodiscard]] CdrResult from_cdr(const TypeLayout& type, CdrPieces bytes, std::byte* message) noexcept;
 
 /// The largest payload (`TopicOptions::max_bytes`) that a message with `cdr_bytes` bytes of CDR can need. Where

@@ -28,7 +28,7 @@ struct Corner {
 CARDAN_MESSAGE(layout_cdr_test::Two, "x_msgs/msg/Two", a, b);
 CARDAN_MESSAGE(Corner, "l_msgs/msg/Corner", x, y, seen);
 
-// Every kind of field, numbers after odd ones, and a type with a wire form of its own in the middle.
+// Every kind of field, numbers after odd ones, and a type with its own wire form in the middle.
 struct Mixed {
   std::uint8_t first = 0;
   double number = 0;
@@ -334,7 +334,7 @@ TEST(TypeLayout, NamesTheTypeAsPublishersDo) {
   EXPECT_EQ(cardan::message_type_of(*found, traits::schema()).schema, traits::schema());
 }
 
-/// A type as somebody who means harm describes it: the hash is right, but no compiler would make the type.
+/// A type as a hostile publisher describes it: the hash is right, but no compiler would make the type.
 std::shared_ptr<const TypeLayout> found_with(std::shared_ptr<TypeLayout> field, const std::string& schema) {
   TypeLayout type;
   type.kind = cardan::detail::Kind::Message;

@@ -339,16 +339,8 @@ std::vector<std::string_view> standard_ros2_names() {
 
 std::optional<std::string> known_definition(const std::string& type_name) {
   if (const auto own = known_layout(type_name)) return std::string(own->schema);
-  if (standard_type(short_ros2_name(type_name)) == nullptr) return std::nullopt;
-  return ros2_definition_of(type_name);
-}
-
-std::string ros2_definition_of(const std::string& type_name) {
   const StandardType* const root = standard_type(short_ros2_name(type_name));
-  if (root == nullptr) {
-    const auto own = known_layout(type_name);
-    return own == nullptr ? std::string() : std::string(own->schema);
-  }
+  if (root == nullptr) return std::nullopt;
   std::string out(root->fields);
   std::set<std::string_view> known{root->name};
   std::vector<const StandardType*> open{root};

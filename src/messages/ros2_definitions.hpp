@@ -8,12 +8,9 @@
 
 namespace cardan {
 
-/// The `ros2msg` text of a standard type of ROS 2 Humble ("sensor_msgs/msg/Image"), or of one of Cardan's own, with the
-/// types that it uses: for recordings that do not define what they hold. Empty: it is neither. Any thread; no blocking.
-[[nodiscard]] std::string ros2_definition_of(const std::string& type_name);
-
-/// Of a type that a name alone announces: of Cardan's own message of that name, else as ros2_definition_of(). Nothing:
-/// the name is unknown here. Any thread; no blocking.
+/// The `ros2msg` text of a type of which only the name is known ("sensor_msgs/msg/Image"), with the types that it uses:
+/// of Cardan's own message of that name, else of the standard type of ROS 2 Humble. Nothing: the name is unknown here.
+/// std_msgs/Empty has an empty text. Any thread; no blocking.
 [[nodiscard]] std::optional<std::string> known_definition(const std::string& type_name);
 
 /// "sensor_msgs/msg/Image" → "sensor_msgs/Image"

@@ -147,7 +147,7 @@ class Parser {
     const std::string_view type = text.substr(0, space);
     const std::string_view rest = trimmed(text.substr(space));
     const std::string_view name = rest.substr(0, rest.find_first_of(" \t="));
-    // A constant: "uint8 DEBUG=1"; a default value follows a space and is no '='.
+    // A constant: "uint8 DEBUG=1"; a default value follows a space, without an '='.
     const auto behind = rest.find_first_not_of(" \t", name.size());
     if (behind != std::string_view::npos && rest[behind] == '=') return;
     if (name.empty()) wrong(text, "has a type and no name");

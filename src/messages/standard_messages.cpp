@@ -4,7 +4,6 @@
 #include <array>
 
 #include "cardan/message.hpp"
-#include "src/messages/ros_definitions.hpp"
 
 // The ROS 2 forms of the standard messages, and what sources that use these messages need of their descriptions. They
 // are here, once, because computing them took a source that includes Cardan longer than everything of its own.

@@ -161,7 +161,7 @@ class SchemaReader {
     if (layout->element == nullptr) return nullptr;
     const TypeLayout& e = *layout->element;
     layout->nodes += e.nodes;
-    // As shm::vector forbids it: only arrays and messages are descended into by those who check offsets.
+    // As shm::vector forbids it: the checks of offsets descend only into arrays and messages.
     if ((bound.empty() || bound.starts_with("<=")) && e.has_vectors()) return nullptr;
     layout->in_payload = bound.empty() || e.in_payload;
     if (bound.empty()) {

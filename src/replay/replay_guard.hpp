@@ -23,7 +23,7 @@ struct ReplayGuardOptions {
   std::function<void(const host::Watchdog::Late& late, const std::string& what)> give_up{};
 };
 
-/// Looks after `cardan run --from`, whose one thread runs the components, from a thread of its own: names what does not
+/// Looks after `cardan run --from`, whose one thread runs the components, from its own thread: names what does not
 /// come back after 2, 4, 8 … s, and gives up if the end is requested and it still does not. Until stopping() or
 /// the limit it changes nothing. begins() and watch() are for the thread that runs the components.
 class ReplayGuard {

@@ -155,7 +155,7 @@ bool report_simulation_loss(const SimulateReport& r) {
   return lost;
 }
 
-/// False: nothing of the recording came to a component, which is said.
+/// False: no message of the recording came to a component, which is reported.
 bool tell_inputs(const SimulateReport& r) {
   for (const record::EmptyInput& i : r.empty_inputs)
     warn(fmt::format("{}: input '{}' got nothing{}", i.component, i.input,

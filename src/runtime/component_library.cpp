@@ -66,7 +66,7 @@ std::string nearest_library(const std::string& library, const std::vector<std::s
   std::vector<std::string> stems;
   for (const std::string& name : names) stems.push_back(stem_of(name));
   const std::string wrong = stem_of(library);
-  // One of that very name in a folder of its own, as a build puts it, before one that is spelt nearly like it.
+  // One of that very name in its own folder, as a build puts it, before one with a similar name.
   const std::string near =
       std::find(stems.begin(), stems.end(), wrong) != stems.end() ? wrong : config::nearest(wrong, stems);
   const auto found = near.empty() ? stems.end() : std::find(stems.begin(), stems.end(), near);

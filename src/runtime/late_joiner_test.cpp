@@ -162,7 +162,7 @@ struct Writer : Component {
   Output<Reading> out;
 };
 
-/// The writer is in the same process, or in a runtime of its own, as another process would.
+/// The writer is in the same process, or in its own runtime, as another process would.
 class LateJoinerRestart : public test::OwnRunDirectory, public testing::WithParamInterface<bool> {
  protected:
   LateJoinerRestart() {
@@ -350,7 +350,7 @@ TEST_F(LateJoinerInAProcess, AReaderThatComesWhileSamplesArePublishedGetsEachOnc
       counted += c->statistics().dropped.load() + c->statistics().missed.load();
     // Samples that were dropped before the first one that came show in no gap.
     const auto given = static_cast<std::uint64_t>(life.back() - life.front()) + 1;
-    ASSERT_LE(given, life.size() + counted) << "lost without a word, in round " << round;
+    ASSERT_LE(given, life.size() + counted) << "lost without a report, in round " << round;
   }
   runtime.stop();
   sink_depth = 8;

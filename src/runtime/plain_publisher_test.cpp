@@ -64,7 +64,7 @@ TEST_F(PlainPublisher, ReachesTheComponentsOfItsProcess) {
   EXPECT_EQ(reader->own, 11) << "the component's own output reaches it once, not by the transport too";
 }
 
-TEST_F(PlainPublisher, OneThatKeepsFewerThanAReaderWantsIsSaid) {
+TEST_F(PlainPublisher, OneThatKeepsFewerThanAReaderWantsIsReported) {
   const test::Heard heard;
   constexpr Topic<CanFrame> kShallow{"/shallow", {.depth = 2}};
   Publisher<CanFrame> out(kShallow);
@@ -89,7 +89,7 @@ TEST_F(PlainPublisher, OneThatKeepsFewerThanAReaderWantsIsSaid) {
   runtime.stop();
 }
 
-TEST_F(PlainPublisher, AnticipateIsSaidToBeBlockInAGroup) {
+TEST_F(PlainPublisher, AnticipateIsReportedAsBlockInAGroup) {
   const test::Heard heard;
   struct Eager : Component {
     void on_start(Context& context) override {

@@ -461,8 +461,8 @@ void Runtime::set_parameter(const std::string& component, const std::string& par
     throw Error(ErrorCode::Refused, what + " cannot be changed while running", "set it in the configuration");
   if (const std::string why = p->refusal(value); !why.empty())
     throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", what, why), detail::wanted_by(*p));
-  // Decided once, by whoever comes first: the component that takes the value over, or the one who waits no longer. So
-  // a change that was called timed out does not come true later.
+  // Decided once, by the first of two: the component that takes the value over, or the caller whose time is up. So
+  // a change that was reported as timed out does not take effect later.
   struct Change {
     std::promise<std::string> answer;
     Atomic<bool> decided{false};

@@ -80,7 +80,7 @@ class Table {
 bool stdout_is_terminal();
 
 /// Writes to standard output at once. False: nobody reads it any more (a closed pipe), or it cannot be written, which
-/// is said on standard error once.
+/// is reported on standard error once.
 bool emit(std::string_view text);
 /// Says once on standard error why standard output could not be written; `finish_output` then fails.
 void output_failed(int error);

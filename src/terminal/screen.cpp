@@ -109,7 +109,7 @@ std::string full_screen(std::string_view title, const std::function<std::string(
 std::string LiveBlock::draw(std::string_view log, const std::vector<std::string>& block, Room size) {
   std::string out;
   if (!drawn_for(size)) {
-    // How the terminal has moved and broken the old lines is its own affair.
+    // Only the terminal knows how it has moved and broken the old lines.
     out = "\x1b[H\x1b[J";
     const std::size_t columns = std::max<std::size_t>(size.columns, 1);
     std::size_t room = size.rows > block.size() + 1 ? size.rows - block.size() - 1 : 0;

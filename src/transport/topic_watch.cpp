@@ -29,7 +29,7 @@ constexpr std::int64_t kLookAgain = 500'000'000;
 constexpr std::int64_t kAskAgain = 500'000'000;
 /// Topics whose publishers are asked at the same time.
 constexpr std::size_t kMostAsked = 32;
-/// On a thread of its own, if there is one to be had.
+/// On its own thread, if the system gives one.
 constexpr auto kWithThreads = std::launch::async | std::launch::deferred;
 
 std::string publication_key(const TopicEntry& entry) { return fmt::format("{}.{}", entry.process, entry.serial); }

@@ -22,7 +22,8 @@ namespace cardan::detail {
 
 class RunDirectory;
 
-/// How a publication lies in memory. Publications of a topic that are alike are one thing to whoever attaches to them.
+/// How a publication lies in memory. Publications of a topic that are alike are one thing for the code that attaches to
+/// them.
 struct PublicationForm {
   std::string type;
   std::uint64_t type_hash = 0;
@@ -64,7 +65,7 @@ struct TopicWatchOptions {
   bool by_access = false;  ///< publications of different access are not alike
 };
 
-/// Looks for topics of a domain on a thread of its own, because asking other processes may take its time.
+/// Looks for topics of a domain on its own thread, because asking other processes may take its time.
 /// Thread safety: any thread. No function blocks but look(), start() and the destructor.
 class TopicWatch {
  public:

@@ -8,7 +8,7 @@ import { join } from "node:path";
 const WORDS = ["--headless=new", "--no-sandbox", "--disable-gpu-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--mute-audio", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--remote-debugging-port=0", "about:blank"];
 const KEYS = { Tab: 9, Enter: 13, " ": 32, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 };
 
-/** A page of a browser of its own. `WebSocket`: npm's ws. */
+/** A page in a separate browser. `WebSocket`: npm's ws. */
 export async function openBrowser(chromium, WebSocket, folder) {
   const process = spawn(chromium, [...WORDS.slice(0, -1), `--user-data-dir=${join(folder, "profile")}`, WORDS.at(-1)], { stdio: ["ignore", "ignore", "pipe"] });
   const address = await new Promise((ready, failed) => {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `cardan bridge dds`: a network of their own, the bridge, and a peer of PyPI's cyclonedds.
+"""The common part of the tests of `cardan bridge dds`: a separate network, the bridge, and a peer of PyPI's cyclonedds.
 
 A program that imports it runs again in a network namespace, which it makes as root or, as an ordinary user, together with a
 user namespace. Where that is forbidden the test is skipped (code 77). Bridges run without privileges, as a user starts them. The
@@ -20,7 +20,7 @@ BIN = pathlib.Path(sys.argv[1]).resolve()
 CARDAN = str(BIN / "cardan")
 ENDPOINTS = str(BIN / "bridge_endpoints")
 INSIDE = "CARDAN_TEST_OWN_NETWORK"
-PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only what hangs takes so long
+PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only a test that hangs takes this long
 
 
 def enter_network():

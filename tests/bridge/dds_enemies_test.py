@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The effect of another user's packets on `cardan bridge dds`, and DDS Security. In a network of its own.
+"""The effect of another user's packets on `cardan bridge dds`, and DDS Security. In its own network.
 
 dds_enemies_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """
@@ -77,7 +77,7 @@ class Enemies(BridgeCase):
         def known():
             stranger.announce()
             return self.others(bridge) >= 2
-        self.until(known, "the stranger is met")
+        self.until(known, "the unknown peer is found")
         return stranger
 
     def test_a_type_of_an_unknown_kind_ends_nobody(self):

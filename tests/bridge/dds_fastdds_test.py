@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan bridge dds` against Fast DDS, ROS 2's default, in a network of its own.
+"""`cardan bridge dds` against Fast DDS, ROS 2's default, in its own network.
 
 dds_fastdds_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan bridge dds` against another implementation's build of DDS, PyPI's cyclonedds, in a network of its own.
+"""`cardan bridge dds` against another implementation's build of DDS, PyPI's cyclonedds, in its own network.
 
 dds_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, the test is skipped (77).
 """
@@ -139,7 +139,7 @@ class Outwards(BridgeCase):
         named = lambda reader: any(hasattr(i, "nodes") and i.nodes and i.nodes[0].node_name == "cardan_bridge" for i in reader.take(N=50))  # noqa: E731
 
         def node(info, gid, one):
-            """A node of a release of its own: its participant, what it hears, and what it says. A topic has one type in a participant."""
+            """A node of a separate release: its participant, what it hears, and what it says. A topic has one type in a participant."""
             other = DomainParticipant(self.id)
             topic = Topic(other, "ros_discovery_info", info)
             hears = DataReader(other, topic, qos=t.qos(transient_local=True, depth=50))
@@ -369,7 +369,7 @@ class Elsewhere(BridgeCase):
         self.addCleanup(subprocess.run, ["ip", "link", "del", "near"], capture_output=True)
 
     def far_bridge(self):
-        """One with a computer of its own, which asks for ours by its address."""
+        """One with its own computer, which asks for ours by its address."""
         environment, self.environment = self.environment, {**self.environment, "CARDAN_RUN_DIR": str(self.path / "far")}
         log = self.path / "far.json"
         with open(log, "w") as out:

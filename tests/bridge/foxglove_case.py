@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of the Foxglove bridge: its client, and the programs in a run directory of their own."""
+"""The common part of the tests of the Foxglove bridge: its client, and the programs in their own run directory."""
 import contextlib
 import json
 import os

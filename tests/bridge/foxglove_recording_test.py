@@ -166,7 +166,7 @@ class Recordings(FoxgloveCase):
         watcher.control(True)
         self.assertLess(watcher.at, BEGIN + 5 * SECOND, "also when nobody has read to the end")
         self.assertEqual(self.end(bridge), 0)
-        self.assertFalse((self.path / "run").exists(), "nothing of it is where programs work")
+        self.assertFalse((self.path / "run").exists(), "the usual run directory has no trace of it")
 
     def test_two_clients_see_the_same(self):
         bridge = self.open(drive(self.path / "drive.mcap"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of the checks of bridges under node: the programs, in a run directory of their own.
+// The common part of the checks of bridges under node: the programs, in their own run directory.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -100,7 +100,7 @@ class CardanToCardan(ZenohCase):
         self.end(base, 0, 3)  # a busy computer loses some
         self.end(car, 0, 3)
 
-    def test_strangers_with_the_same_form_do_no_harm(self):
+    def test_unknown_peers_with_the_same_form_do_no_damage(self):
         self.publish("car")
         watch = self.watch("base", "text", "/text")
         car, base = self.pair()
@@ -140,7 +140,7 @@ class CardanToCardan(ZenohCase):
                 return None
         session = self.until(opened, "a session")
         self.addCleanup(session.close)
-        # The first says nothing of its type, the second has a definition, though of another type.
+        # The first does not announce its type, the second has a definition, though of another type.
         definition = "bool data"
         number = 0xcbf29ce484222325
         for byte in definition.encode():

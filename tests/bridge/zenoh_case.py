@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `cardan bridge zenoh`: computers, each with a run directory of its own, and their processes."""
+"""The common part of the tests of `cardan bridge zenoh`: computers, each with its own run directory, and their processes."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ import unittest
 BIN = pathlib.Path(sys.argv[1]).resolve()
 CARDAN = str(BIN / "cardan")
 ENDPOINTS = str(BIN / "bridge_endpoints")
-PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only what hangs takes so long
+PATIENCE = float(os.environ.get("CARDAN_TEST_PATIENCE", 90))  # s: only a test that hangs takes this long
 
 if not (BIN / "cardan-zenoh").exists():
     print("skipped: no cardan-zenoh (make zenoh)")

@@ -224,7 +224,7 @@ class Inwards(PlainCase):
         self.end(bridge)
 
     def first_announced(self, kind):
-        """Whoever announces /cmd first, and as what, a std_msgs/msg/String arrives."""
+        """A std_msgs/msg/String arrives on /cmd, whatever another peer announced first."""
         bridge = self.bridge("car", "--listen", self.address, "--in", "/cmd")
         watch = self.watch("car", "text", "/cmd")
         session = self.session()
@@ -275,7 +275,7 @@ class Inwards(PlainCase):
         self.end(bridge, 0, 3)
 
 
-class Strangers(PlainCase):
+class UnknownPeers(PlainCase):
     """Anybody can attach what bridges of Cardan attach to their messages."""
 
     @staticmethod
@@ -361,7 +361,7 @@ class Strangers(PlainCase):
         silent = session.declare_queryable("cmd", lambda query: asked.append(query))
         sent, end = 0, time.monotonic() + 10
         while time.monotonic() < end:
-            # Whoever announces the topic is asked for its last messages.
+            # A peer that announces the topic is asked for its last messages.
             tokens.append(session.liveliness().declare_token(f"@/{sent:x}/@ros2_lv/MP/cmd/{STRING}/:::"))
             session.put("cmd", text_cdr(f"number {sent}"))
             sent += 1

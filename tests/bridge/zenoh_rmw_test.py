@@ -128,7 +128,7 @@ class Outwards(RmwCase):
         self.assertEqual(publishers["%camera"], ["vehicle", "%camera", IMAGE, Image.hash_rihs01(), publishers["%camera"][4]])
         self.assertEqual(publishers["%text"][3], HASH)
         self.assertFalse(any("cardan%" in name for name in publishers), "Cardan's own topics stay")
-        self.assertEqual(len({t[4] for t in own}), len(own), "each has a number of its own")
+        self.assertEqual(len({t[4] for t in own}), len(own), "each has its own number")
         self.end(bridge)
 
     def advanced(self, session, key, depth=10):
@@ -246,7 +246,7 @@ class Inwards(RmwCase):
         self.end(router)
 
     def test_hostile_tokens_and_attachments_do_no_harm(self):
-        # Strangers can take all places of a rule with patterns, but none that a rule names.
+        # Other peers can take all places of a rule with patterns, but none that a rule names.
         bridge = self.bridge("car", self.rules(out=[], **{"in": [{"topics": topics, "types": "std_msgs/msg/String"}
                                                                  for topics in ("/cmd", "/cmd*")]}))
         watch = self.watch("car", "text", "/cmd")
@@ -278,7 +278,7 @@ class Inwards(RmwCase):
         self.assertNotIn("\x1b", json.dumps(self.report(bridge)).encode().decode("unicode_escape"))
         self.end(bridge, 3)
 
-    def test_a_publishers_number_that_a_stranger_uses_keeps_nobody_out(self):
+    def test_a_publishers_number_that_another_peer_uses_keeps_nobody_out(self):
         bridge = self.bridge("car", self.rules(out=[], **{"in": [{"topics": "/cmd", "types": "std_msgs/msg/String"}]}))
         watch = self.watch("car", "text", "/cmd")
         session = self.session()

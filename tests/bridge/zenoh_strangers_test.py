@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan bridge zenoh` against strangers that reach its port, in each of its forms: while they announce, ask and leave, an
-honest session attaches and gets messages. Strangers are processes of their own, which a test can kill.
+"""`cardan bridge zenoh` against unknown peers that reach its port, in each of its forms: while they announce, ask and leave, an
+honest session attaches and gets messages. These peers are separate processes, which a test can kill.
 
 zenoh_strangers_test.py BIN_DIRECTORY
 """
@@ -279,7 +279,7 @@ class Connections(StrangersCase):
         self.end(bridge, 0, 3)
 
     def between(self, change):
-        """An address from which all that is said is passed to the bridge, changed."""
+        """An address that passes everything on to the bridge, changed."""
         server, done = socket.create_server(("127.0.0.1", 0)), threading.Event()
         host, port = self.address.removeprefix("tcp/").split(":")
 

@@ -69,7 +69,7 @@ class Cell {
   std::size_t id_ = std::numeric_limits<std::size_t>::max();
 };
 
-// Accesses with an order of their own, for litmus tests and for accesses without a site in the table.
+// Accesses with their own order, for litmus tests and for accesses without a site in the table.
 template <class T>
 T load(const Word<T>& word, std::memory_order order, const char* label = "load") {
   return static_cast<T>(Execution::current().load(word.id(), order, label));

@@ -6,7 +6,7 @@
 
 namespace cardan::checker {
 
-/// A stack of its own that runs `entry(argument)` and hands the core back and forth with the scheduler. A fiber may be
+/// A separate stack that runs `entry(argument)` and hands the core back and forth with the scheduler. A fiber may be
 /// left in the middle for ever (that is how a process dies here), so what runs on it owns no heap memory. One thread
 /// only; never blocks.
 class Fiber {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How slots come back, and who is taken for a liar. Each slot has a hold word of its own here.
+// How slots come back, and which subscriber is taken for a liar. Each slot has its own hold word here.
 #include "tests/checker/parts.hpp"
 #include "tests/checker/scenarios.hpp"
 

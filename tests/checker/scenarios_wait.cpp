@@ -74,7 +74,7 @@ class Poll final : public Scenario {
 };
 
 /// Something happens that no publisher rings for (a stream ends, a stop is requested): the subscriber's helper thread
-/// wakes those who wait, on a bell that it cannot write.
+/// wakes the waiting threads, on a bell that it cannot write.
 class Kick final : public Scenario {
  public:
   explicit Kick(std::uint32_t waiters, bool once = false) : waiters_(waiters), once_(once) {

@@ -117,7 +117,7 @@ class Convert(BagCase):
         self.convert(path, code=3)
 
     def assert_survives(self, path, whole, messages, positions, *, change):
-        """Whatever is damaged: what is left is written and told, and nothing is lost without a word."""
+        """Whatever is damaged: the rest is written and reported, and nothing is lost without a report."""
         losses = 0
         for at in positions:
             path.write_bytes(change(whole, at))

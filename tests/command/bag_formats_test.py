@@ -14,6 +14,7 @@ import subprocess
 
 from mcap.writer import Writer as McapWriter
 from rosbags.highlevel import AnyReader
+from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Reader as Reader2
 
@@ -24,7 +25,7 @@ except ImportError:
 
 from command_case import CARDAN, main
 from recording import BEGIN, DISTANCE, SECOND, VECTOR3, vectors, write
-from ros_bags import ROS2, BagCase, messages, topic_of
+from ros_bags import ROS1, ROS2, BagCase, make, messages, topic_of
 
 SQLITE, MCAP = StoragePlugin.SQLITE3, StoragePlugin.MCAP
 FILE, MESSAGE = CompressionMode.FILE, CompressionMode.MESSAGE
@@ -110,6 +111,31 @@ class Info(BagCase):
         data[content:content + 4] = (77).to_bytes(4, "little")
         bag.write_bytes(data)
         self.assertEqual(self.facts(bag), expected, "by the messages themselves")
+
+    def test_an_index_that_is_cut_is_damaged(self):
+        bag = self.path / "in.bag"
+        with Writer1(bag) as writer:
+            writer.chunk_threshold = 200
+            text = writer.add_connection("/text", "std_msgs/msg/String", typestore=ROS1)
+            for i in range(40):
+                writer.write(text, BEGIN + i, ROS1.serialize_ros1(make(ROS1, "std_msgs/msg/String", {"data": f"text {i} " + "x" * 40}), "std_msgs/msg/String"))
+        expected = self.facts(bag)
+        whole = bag.read_bytes()
+        place = whole.index(b"index_pos=") + len(b"index_pos=")
+        at = int.from_bytes(whole[place:place + 8], "little")
+        cuts = []
+        while at < len(whole):
+            fields = int.from_bytes(whole[at:at + 4], "little")
+            content = at + 4 + fields + 4
+            cuts += (at, content + 1)
+            at = content + int.from_bytes(whole[content - 4:content], "little")
+        self.assertEqual(at, len(whole))
+        self.assertGreater(len(cuts), 2 * 5)
+        # Between two records, only the head's count of chunks shows it; without that, nothing does.
+        for data in (whole, whole.replace(b"chunk_count=", b"chunk_c?unt=", 1)):
+            for cut in cuts:
+                bag.write_bytes(data[:cut])
+                self.assertEqual((cut, self.facts(bag, code=3)), (cut, expected), "by the messages themselves")
 
     def test_the_files_of_a_folder_of_sqlite(self):
         folder = self.bag2()

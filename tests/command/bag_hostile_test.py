@@ -161,7 +161,7 @@ class Ros1(HostileCase):
         self.convert(path, code=0, cpu_s=120)
         self.assertLess(self.out_bytes(), 2 * path.stat().st_size)
         self.assertEqual(self.json_of("bag", "info", self.path / "out.mcap")["topics"][0]["metadata"]["ros1.callerid"].count("/caller"), count)
-        # Nor with a type of its own for each.
+        # Nor with its own type for each.
         path = self.bag(b"".join(connection(i, b"/t", b"std_msgs/Empty", b"# %d\n" % i, b"/caller%d" % i) for i in range(20_000)))
         self.convert(path, code=0, cpu_s=120)
         self.assertLess(self.out_bytes(), 16 * path.stat().st_size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of `cardan bag`: a folder of their own, and the command run in it."""
+"""The common part of the tests of `cardan bag`: a separate folder, and the command run in it."""
 import json
 import os
 import pathlib

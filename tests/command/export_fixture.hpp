@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs `cardan bag export` in a folder of its own.
+// Runs `cardan bag export` in its own folder.
 #pragma once
 
 #include <fcntl.h>

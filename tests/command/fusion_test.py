@@ -40,7 +40,7 @@ def until(true):
         if found := true():
             return found
         time.sleep(0.05)
-    raise AssertionError("it never came true")
+    raise AssertionError("it never happened")
 
 
 def by_topic(file):
@@ -140,7 +140,7 @@ class Fusion(unittest.TestCase):
         done = subprocess.run([CARDAN, "bag", "recover", file, "-o", path("try.mcap")], env=ENVIRONMENT, capture_output=True, timeout=60)
         return done.returncode == 3
 
-    def test_without_the_stamps_it_is_said_that_there_are_no_sets(self):
+    def test_without_the_stamps_it_reports_that_there_are_no_sets(self):
         # As a tool leaves it that does not know them.
         with open(self.bag, "rb") as stream, open(path("plain.mcap"), "wb") as out:
             writer = Writer(out, compression=CompressionType.NONE)

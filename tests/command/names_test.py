@@ -23,7 +23,7 @@ class Names(CommandCase):
 
     def help_of(self, *words):
         done = subprocess.run([CARDAN, *words, "--help"], env=self.environment, capture_output=True, text=True, timeout=120)
-        if "this build has no" not in done.stderr:  # `view` is a program of its own
+        if "this build has no" not in done.stderr:  # `view` is a separate program
             self.assertEqual(done.returncode, 0, f"{words}\n{done.stderr}")
         return done.stdout
 

@@ -152,7 +152,7 @@ class Stopped(unittest.TestCase):
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root, to be another user")
-class Strangers(unittest.TestCase):
+class OtherUsers(unittest.TestCase):
     def setUp(self):
         run = ENVIRONMENT["CARDAN_RUN_DIR"]
         os.chmod(FOLDER, 0o755)

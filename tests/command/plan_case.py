@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of the plan: a folder of their own with a copy of the example, and `cardan run` on it."""
+"""The common part of the tests of the plan: a separate folder with a copy of the example, and `cardan run` on it."""
 import json
 import os
 import pathlib

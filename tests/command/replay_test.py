@@ -175,7 +175,7 @@ class Replay(unittest.TestCase):
         self.assertIn("no component got a message of the recording", text)
         with open(path("nothing.json")) as file:
             self.assertEqual(json.load(file)["empty_inputs"], [{"component": "serve", "input": "/orders", "topic": "/orders"}])
-        self.run_from("--from", bag("answer.mcap", ANSWER), "--start", "10", code=3)  # a topic that it reads, and nothing of it
+        self.run_from("--from", bag("answer.mcap", ANSWER), "--start", "10", code=3)  # a topic that it reads, without a message
         self.assertNotIn("got nothing", self.run_from("--from", bag("answer.mcap", ANSWER), code=0))
 
     def test_paths_are_tried_before_anything_runs(self):

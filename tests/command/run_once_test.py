@@ -37,7 +37,7 @@ def until(true):
         if found := true():
             return found
         time.sleep(0.05)
-    raise AssertionError("it never came true")
+    raise AssertionError("it never happened")
 
 
 def locks():
@@ -90,7 +90,7 @@ class Once(unittest.TestCase):
         first.kill()
         first.wait()
         self.assertEqual(len(locks()), 1, "the name; the kernel has unlocked it")
-        # Whoever starts in the domain removes it.
+        # The next program that starts in the domain removes it.
         self.assertEqual(subprocess.run([CARDAN, "component", "list"], env=ENVIRONMENT, capture_output=True, timeout=60).returncode, 0)
         self.assertEqual(locks(), [])
         second = self.begin()

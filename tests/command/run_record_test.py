@@ -152,7 +152,7 @@ class Events(Case):
         self.assertGreater(len(self.numbers(event)), 20, "what came before it")
         info = self.cardan("bag", "info", event)
         self.assertIn("cardan.event", info)
-        # It continues: the next one is a file of its own.
+        # It continues: the next one is a separate file.
         self.tell(publisher, "run 50")
         self.until("state: safe_stop → running")
         self.tell(publisher, "pause")

@@ -158,10 +158,17 @@ class Check(unittest.TestCase):
 
 
 class Graph(unittest.TestCase):
-    def test_mermaid_and_svg(self):
+    def test_texts_and_picture(self):
         text = cardan("graph", BRAKE)
         self.assertTrue(text.startswith("flowchart"), text)
         self.assertIn("/distance", text)
+        text = cardan("graph", BRAKE, "--dot")
+        self.assertTrue(text.startswith("digraph"), text)
+        self.assertIn("/distance", text)
+        if not shutil.which("dot"):
+            self.assertIn("install the package graphviz", cardan("graph", BRAKE, "--svg", path("graph.svg"), code=1))
+            self.assertFalse(os.path.exists(path("graph.svg")))
+            return
         cardan("graph", BRAKE, "--svg", path("graph.svg"))
         words = "".join(xml.etree.ElementTree.parse(path("graph.svg")).getroot().itertext())
         for word in ("radar", "brake", "/distance", "/command"):

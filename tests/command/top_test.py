@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cardan top` on a terminal of its own: keys are sent, and the screen is read back; and without a terminal.
+"""`cardan top` on its own terminal: keys are sent, and the screen is read back; and without a terminal.
 
     top_test.py CARDAN PUBLISHER BRAKE_JSON
 """

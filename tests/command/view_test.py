@@ -213,7 +213,7 @@ class Views(unittest.TestCase):
             for part in parts:
                 self.assertIn(part, text, f"{name} at {screen.columns} x {screen.rows}\n{text}")
             head = [line for line in screen.text() if line.startswith(parts[0]) or parts[0] == "COMPONENT" and line.startswith("PROCESS")]
-            self.assertEqual(len(head), 1, f"{name} at {screen.columns} x {screen.rows}: one head, and nothing of an earlier one\n{text}")
+            self.assertEqual(len(head), 1, f"{name} at {screen.columns} x {screen.rows}: one head, and no line of an earlier one\n{text}")
             for line in screen.text():
                 self.assertLessEqual(len(line), screen.columns)
 

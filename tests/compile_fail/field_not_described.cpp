@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: give that struct a CARDAN_MESSAGE line of its own
+// expect: give that struct its own CARDAN_MESSAGE line
 #include "cardan/message.hpp"
 
 struct Wheel {

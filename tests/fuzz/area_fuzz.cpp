@@ -306,7 +306,7 @@ void run(std::string_view input) {
         break;
     }
     if (op >= kAttach && op < kHonest)
-      require(spoilt.blocks() <= before, "a reader has filled a hole in a stranger's area, and pays for it");
+      require(spoilt.blocks() <= before, "a reader has filled a hole in a hostile publisher's area, and pays for it");
   }
   reader.finish();
 }

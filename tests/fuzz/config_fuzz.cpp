@@ -37,7 +37,7 @@ void run(std::string_view input) {
     }
   }
   const Graph graph = make_graph(c, declared);
-  require(!mermaid(graph).empty() && !svg(graph).empty(), "no picture");
+  require(!mermaid(graph).empty() && !dot(graph).empty(), "no picture");
   if (problems.empty()) look(check(c, declared, {.cpus = 4, .memory_bytes = 1 << 30}));
 }
 

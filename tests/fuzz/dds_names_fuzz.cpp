@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers' statements on DDS about themselves: names of topics and types, user data, the message that names the
+// Statements of unknown peers on DDS about themselves: names of topics and types, user data, the message that names the
 // nodes. Must hold: a name that is understood goes back to the same, and never leads out of the folders of messages; a
 // message that is understood is written as it was read.
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message of a stranger as it lies in Cyclone's packets, and as pieces of bytes: which writer's it is, its bytes in
-// order, and what an inbox makes of it. Must hold: nothing beyond the packets is read, each byte comes once and from
+// A message of an unknown peer as it lies in Cyclone's packets, and as pieces of bytes: which writer's it is, its bytes
+// in order, and what an inbox makes of it. Must hold: nothing beyond the packets is read, each byte comes once and from
 // its place, and what is kept stays within its bound.
 #include <dds/ddsi/q_protocol.h>
 #include <dds/ddsi/q_radmin.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of strangers to the parameter services of the DDS bridge's node. Must hold: they get no answer, or one of
-// bounded size that begins with the request's numbers; only set_parameters sets.
+// Requests of unknown peers to the parameter services of the DDS bridge's node. Must hold: they get no answer, or one
+// of bounded size that begins with the request's numbers; only set_parameters sets.
 #include <cstring>
 #include <span>
 

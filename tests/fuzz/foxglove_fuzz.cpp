@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client of the Foxglove bridge that says anything, in texts and binary messages, reads when it likes, and publishes.
-// Must hold: each answer can be read, what waits for it is bounded, and nothing of it stays when it has gone.
+// Must hold: each answer can be read, the data that waits for it is bounded, and nothing stays when it has gone.
 #include <algorithm>
 #include <map>
 #include <memory>

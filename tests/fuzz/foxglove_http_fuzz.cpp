@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that a stranger sends to the port of `cardan view`: requests, WebSocket frames, names of hosts and origins.
+// Bytes that any client sends to the port of `cardan view`: requests, WebSocket frames, names of hosts and origins.
 // Must hold: the connection ends with its other side, and nobody gets in from another page or under a foreign name.
 #include <arpa/inet.h>
 #include <netinet/in.h>

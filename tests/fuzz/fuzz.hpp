@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of the fuzzers. A target is one file, `<name>_fuzz.cpp`: a function of some bytes, and inputs to
-// begin with. Built by clang's libFuzzer it is a program of its own (fuzz_main.cpp); all of them together are one test
+// begin with. Built by clang's libFuzzer it is a separate program (fuzz_main.cpp); all of them together are one test
 // that feeds them what is known (replay_main.cpp), so that they do not rot.
 #pragma once
 
@@ -34,8 +34,8 @@ inline void require(bool holds, const char* what) {
 /// A folder of this program in $TMPDIR, else /tmp; it goes at exit. Its path is short enough for a socket in it.
 const std::string& folder();
 
-/// `folder()` as run directory and a domain in it, made; gives its path. Switches the library's log off: what a
-/// stranger causes would fill it.
+/// `folder()` as run directory and a domain in it, made; gives its path. Switches the library's log off: the
+/// lines that a hostile peer causes would fill it.
 std::string run_domain(const char* domain);
 
 /// Takes an input apart from its beginning; after its end come zeros.

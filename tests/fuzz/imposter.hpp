@@ -14,7 +14,7 @@
 
 namespace cardan::fuzz {
 
-/// A hostile process in a domain's folder, with a name of its own each time: a process that broke the handshake is not
+/// A hostile process in a domain's folder, with its own name each time: a process that broke the handshake is not
 /// asked again.
 class Imposter {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run directory in which strangers made any names: files, links, folders, sockets. Must hold: a process that lists it
-// comes to an end, what it finds is of its own form, and its sweep removes nothing that Cardan did not make.
+// A run directory in which other users made any names: files, links, folders, sockets. Must hold: a process that lists
+// it comes to an end, the names that it finds have Cardan's form, and its sweep removes nothing that Cardan did not
+// make.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -16,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 void is_text(const std::string& text) {
-  require(text.size() < 8192, "a text of a stranger is endless");
+  require(text.size() < 8192, "a text of another user is endless");
   for (const char c : text)
-    require(static_cast<unsigned char>(c) >= ' ' || c == '\n', "a text of a stranger has controls");
+    require(static_cast<unsigned char>(c) >= ' ' || c == '\n', "a text of another user has control characters");
 }
 
 void look(const DomainReport& report) {

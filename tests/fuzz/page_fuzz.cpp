@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscribers write anything into their pages while a publisher publishes, reclaims slots and lets them go. Must hold:
 // samples that an honest subscriber keeps stay whole, publishing never stops for ever, and all slots come back when the
-// strangers have gone.
+// hostile ones have gone.
 #include <unistd.h>
 
 #include <cstring>
@@ -33,7 +33,7 @@ class Scene {
   explicit Scene(std::uint8_t how)
       : core_(std::make_shared<PublisherCore>("/fuzz", detail::message_type_of<Message>(), kOptions,
                                               PublisherOptions{})) {
-    core_->poke_helper = [] {};
+    core_->set_poke_helper([] {});
     if (how & 1U) core_->set_checksum(true);
     subscriber_ = SubscriberCore::create("/fuzz", detail::message_type_of<Message>(),
                                          detail::adopt_function_of<Message>(), kOptions, {.holds = kHolds});
@@ -117,7 +117,7 @@ class Scene {
       require(test::intact(*message) && test::number_of(message->key) == b->sequence, "a held sample has changed");
     }
   }
-  /// The strangers have gone, the honest reader keeps nothing: each slot must come back.
+  /// The hostile readers have gone, the honest one keeps nothing: each slot must come back.
   void finish() {
     attend();
     for (std::size_t i = 0; i < kStrangers; ++i) leave(i);
@@ -170,7 +170,7 @@ constexpr std::array kWordsOfPage{
 
 enum Op : std::uint8_t { kJoin, kLeave, kWord, kHold, kByte, kPublish, kSoon, kTake, kDrop, kAttend, kOps };
 
-/// First how; then operations, of strangers, the honest reader and the publisher.
+/// First the setting, then operations: of hostile readers, the honest reader and the publisher.
 void run(std::string_view input) {
   Input in(input);
   auto scene = std::make_unique<Scene>(in.byte());
@@ -223,7 +223,7 @@ std::vector<std::string> seeds() {
     for (const int op : all) text += static_cast<char>(op);
     return text;
   };
-  constexpr int kSecond = kOps;  // the other stranger
+  constexpr int kSecond = kOps;  // the other hostile reader
   std::vector<std::string> all;
   for (const int how : {0, 1, 2, 3}) {
     all.push_back(ops({how, kPublish, kTake, 0, kPublish, kTake, 1, kPublish, kPublish, kDrop, 0, kPublish}));

@@ -34,7 +34,8 @@ void run(std::string_view input) {
       .pid = 1, .uid = socket::kUnmapped, .gid = socket::kUnmapped, .groups = {socket::kUnmapped}};
   const socket::Peer named{.pid = 1, .uid = 1001, .gid = 100, .groups = {44, 100}};
   const bool let_in = asks("/camera/front", stranger).empty();
-  require(!let_in || input.find("31415926") != std::string_view::npos, "somebody got in whom nobody named");
+  require(!let_in || input.find("31415926") != std::string_view::npos,
+          "a user was admitted that the policy does not name");
   require(!asks("/camera/front", unmapped).empty(), "the unmapped user got in");
   (void)asks("/camera/front", named);
   (void)asks("/lidar/top", named);

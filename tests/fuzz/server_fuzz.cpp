@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers that connect to a publishing process and say anything, on several connections, with any descriptors, while
-// it publishes. Must hold: the process lives, its answers are the handshake's, and nothing of a stranger is left when
-// it has hung up.
+// Unknown peers that connect to a publishing process and send anything, on several connections, with any descriptors,
+// while it publishes. Must hold: the process lives, its answers are the handshake's, and nothing is left of a peer that
+// has hung up.
 #include <optional>
 
 #include "cardan/publisher.hpp"
@@ -82,8 +82,7 @@ void run(std::string_view input) {
   read_answers();
   for (auto& peer : peers) peer.reset();
   for (int i = 0; i < 4; ++i) victim.turn();  // from what may have been on its way: accepted, then gone
-  require(victim.plain.subscribers() == 0 && victim.reliable.subscribers() == 0,
-          "a stranger that hung up is still there");
+  require(victim.plain.subscribers() == 0 && victim.reliable.subscribers() == 0, "a peer that hung up is still there");
 }
 
 std::vector<std::string> seeds() {

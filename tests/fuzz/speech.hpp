@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of the handshake's fuzzers: what a stranger says, as text that people can read and a fuzzer can cut and
-// paste.
+// The inputs of the handshake's fuzzers: the messages of a hostile peer, as text that people can read and a fuzzer can
+// cut and paste.
 #pragma once
 
 #include <linux/sockios.h>
@@ -86,7 +86,8 @@ inline std::string line(const std::string& to, const handshake::Message& message
   return to + " " + text + "\n";
 }
 
-/// The descriptors that a stranger may hand over, by letter; the descriptors stay ours and are duplicated on their way.
+/// The descriptors that a hostile peer may hand over, by letter; the descriptors stay ours and are duplicated on their
+/// way.
 class Offers {
  public:
   Offers();

@@ -29,7 +29,7 @@ inline constexpr cardan::Topic<Big> kPing{"/ping", {.max_bytes = kPingWords * 8,
 inline constexpr cardan::Topic<Big> kPong{"/pong", {.max_bytes = kPingWords * 8}};
 inline constexpr std::size_t kPageBytes = layout::align_up(sizeof(layout::SubscriberPage), layout::kPage);
 
-/// Attached to /ping by hand, with a page of its own that it can write.
+/// Attached to /ping by hand, with its own page that it can write.
 struct Attack {
   std::string socket;
   std::unique_ptr<RawPeer> peer;

@@ -180,7 +180,7 @@ TEST_F(HostileAnswers, ExceptionsOfCallbacksEndNobody) {
   EXPECT_EQ(another.end(), 0);
 }
 
-TEST_F(HostileAnswers, ARefusalByAStrangerIsAnEvent) {
+TEST_F(HostileAnswers, ARefusalByAnotherUserIsAnEvent) {
   SKIP_UNLESS_ROOT();
   for (const char* code : {"type", "access", "limit", "memory"}) {
     Child liar("refuses_all", {"/open", code}, as_stranger());
@@ -189,7 +189,7 @@ TEST_F(HostileAnswers, ARefusalByAStrangerIsAnEvent) {
       cardan::Subscriber<Small> in{kOpen};
       EXPECT_TRUE(cardan::test::eventually([&] { return in.event().has_value(); })) << code;
     } catch (const cardan::Error& e) {
-      ADD_FAILURE() << code << ": a stranger's answer became our error: " << e.what();
+      ADD_FAILURE() << code << ": another user's answer became our error: " << e.what();
     }
     EXPECT_EQ(liar.end(), 0);
   }
@@ -231,7 +231,7 @@ TEST_F(HostileAnswers, AListWithoutEndEnds) {
   EXPECT_EQ(endless.end(), 0);
 }
 
-TEST_F(HostileAnswers, AHundredSilentStrangersCostALookTwoTimeouts) {
+TEST_F(HostileAnswers, AHundredSilentProcessesCostALookTwoTimeouts) {
   SKIP_UNLESS_ROOT();
   Child silent("silent_sockets", {}, as_stranger());
   silent.expect("ready");

@@ -342,7 +342,7 @@ TEST_F(HostileArea, AnOwnerThatAllocatesWithoutEndDoesNotHoldTheHelperThread) {
   attacker.kill();
 }
 
-TEST_F(HostileArea, AStrangerWhoseMemoryCannotBeLookedAtDelaysNobodyForLong) {
+TEST_F(HostileArea, AnotherUserWhoseMemoryCannotBeLookedAtDelaysNobodyForLong) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kGreedy};
   Child attacker = stranger("allocates_under_many_names", {}, 8);

@@ -23,7 +23,7 @@ constexpr cardan::Topic<Big> kQueue{"/ping",
 
 }  // namespace
 
-/// Holds as many samples as it announced, all the time, and moves from slot to slot as fast as it can: a publisher that
+/// Always holds the announced number of samples, and moves from slot to slot as fast as it can: a publisher that
 /// adds up its hold words one after the other sees more than there ever were at once. It looks at the oldest sample
 /// again before it lets it go.
 CARDAN_ROLE(mover) {

@@ -239,7 +239,7 @@ CARDAN_ROLE(many_names) {  // of processes that do not exist, and of one socket 
 
 namespace {
 
-TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
+TEST_F(HostileShares, ConnectionsOfManyOtherUsersLeaveOurUsersFree) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open", "256"});
   publisher.expect("ready");
@@ -251,7 +251,7 @@ TEST_F(HostileShares, ConnectionsOfManyStrangersLeaveOurUsersFree) {
     EXPECT_LE(one, 32U);
     open += one;
   }
-  EXPECT_LE(open, 64U) << "a quarter of the descriptor limit for all strangers";
+  EXPECT_LE(open, 64U) << "a quarter of the descriptor limit for all other users";
   const cardan::Subscriber<Small> in{kOpen};
   EXPECT_EQ(in.publishers(), 1U) << "our own user is shut out";
   EXPECT_EQ(publisher.end(), 0);
@@ -291,7 +291,7 @@ TEST_F(HostileShares, AUserWithoutAShareForASecondTopicKeepsTheFirst) {
   publisher.expect("ready");
   Child fifth("keeps_its_place", {}, as_stranger(4));
   fifth.expect("attached");
-  std::vector<Child> others;  // a quarter of the limit is for strangers, and a quarter of that for each
+  std::vector<Child> others;  // a quarter of the limit is for other users, and a quarter of that for each
   for (unsigned i = 0; i < 4; ++i) {
     others.emplace_back("connects_often", cardan::test::Args{}, as_stranger(i));
     others.back().expect("open");
@@ -341,7 +341,7 @@ TEST_F(HostileShares, AProcessThatTalksWithoutPauseGetsATenthOfASubscribersHelpe
   EXPECT_EQ(talks.end(), 0);
 }
 
-TEST_F(HostileShares, AStrangerHasSixtyFourObservers) {
+TEST_F(HostileShares, AnotherUserHasSixtyFourObservers) {
   SKIP_UNLESS_ROOT();
   Child publisher("publishes_with_few_descriptors", {"open"});
   publisher.expect("ready");
@@ -369,7 +369,7 @@ TEST_F(HostileShares, HoldsAndThreadsAreCheckedOneByOne) {
   EXPECT_EQ(out.subscribers(), 0U);
 }
 
-TEST_F(HostileShares, StrangersHaveHalfOfASubscribersStreams) {
+TEST_F(HostileShares, OtherUsersHaveHalfOfASubscribersStreams) {
   SKIP_UNLESS_ROOT();
   std::vector<Child> all;
   for (unsigned i = 0; i < 4; ++i)
@@ -413,7 +413,7 @@ TEST_F(HostileShares, ThousandsOfNamesNeitherStallNorUseUpDescriptors) {
   EXPECT_EQ(names.end(), 0);
 }
 
-TEST_F(HostileShares, ASubscriberRefusedForWantOfRoomAsksAgain) {
+TEST_F(HostileShares, ASubscriberRefusedForLackOfRoomAsksAgain) {
   (void)cardan::detail::Process::of({});
   FalseProcess full;
   cardan::Subscriber in{kOpen};

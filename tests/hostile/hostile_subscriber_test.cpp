@@ -72,7 +72,7 @@ CARDAN_ROLE(extremes) {
   });
 }
 
-CARDAN_ROLE(ten_thousand) {  // connections, as many of them open at once as it may
+CARDAN_ROLE(ten_thousand) {  // connections, with the largest allowed number open at once
   const Target target = target_of("/ping");
   std::deque<RawPeer> open;
   cardan::test::say("attached");
@@ -241,7 +241,7 @@ CARDAN_ROLE(odd_areas) {
   return 0;
 }
 
-/// With what it got, no stranger can write or shrink the publisher's memory.
+/// With the descriptors that it gets, another user cannot write or shrink the publisher's memory.
 CARDAN_ROLE(reopen) {
   const Attack a = attach();
   if (!a.connected()) return 1;

@@ -352,7 +352,7 @@ class InMemory {
   std::string path_;
 };
 
-TEST_F(RunDirectoryAttacks, FortyThousandNamesOfAStrangerHardlyDelayASubscriber) {
+TEST_F(RunDirectoryAttacks, FortyThousandNamesOfAnotherUserHardlyDelayASubscriber) {
   SKIP_UNLESS_ROOT();
   const InMemory run_directory;
   EXPECT_EQ(Child("plants", {kOurs.name, "40000"}, cardan::test::as_user(kStranger)).end(60s), 0);

@@ -14,11 +14,12 @@
 /// The users that take part in attacks, and what both sides look at.
 namespace cardan::test {
 
-inline constexpr unsigned kStranger = 47110;  ///< the first one; the 50 users from here on are strangers
-inline constexpr unsigned kUser = 47190;      ///< an honest user, neither root nor a stranger
+inline constexpr unsigned kStranger = 47110;  ///< the first hostile user; so are the 50 users from here on
+inline constexpr unsigned kUser = 47190;      ///< an honest user, neither root nor one of those
 inline constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// For `before_exec` of a Child: it becomes a stranger. As an ordinary user we cannot do that, and it stays who we are.
+/// For `before_exec` of a Child: it becomes another user. If we are an ordinary user, that is not possible, and it
+/// keeps our user.
 inline std::function<void()> as_stranger(unsigned which = 0) {
   return is_root() ? as_user(kStranger + which) : std::function<void()>{};
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The installed headers compile at a strict warning level, with nothing of this tree or of fmt and nlohmann_json around them
+# The installed headers compile at a strict warning level, without this tree, fmt or nlohmann_json
 # (these are only needed to build the library): all together, forwards and backwards, or with the argument `alone` each by itself.
 source "$(dirname "$0")/lib.sh"
 fresh "$WORK/headers"

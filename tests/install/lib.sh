@@ -17,7 +17,7 @@ run_recording() {
   [[ $output == "recorded 5 messages" ]] || fail "the recording consumer said something else"
 }
 
-# Runs a consumer in a run directory of its own (a short path: a socket's name has 108 bytes) and checks what it says.
+# Runs a consumer in its own run directory (a short path: a socket's name has 108 bytes) and checks what it says.
 run_consumer() {
   local directory output
   directory=$(mktemp -d /tmp/cardan-install.XXXXXX)

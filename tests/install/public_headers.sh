@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A header in include/ includes nothing of src/, and each one in include/cardan/detail is needed by one for users. That each one compiles by
+# A header in include/ includes no header of src/, and each one in include/cardan/detail is needed by one for users. That each one compiles by
 # itself is what headers.sh looks at.
 source "$(dirname "$0")/lib.sh"
 cd "$SOURCE/include"

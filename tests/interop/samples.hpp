@@ -22,7 +22,7 @@ struct Corner {
   cardan::FixedString<8> label;
 };
 
-/// A message of our own with every kind of field, and odd sizes between them so that every gap shows.
+/// Our own message with every kind of field, and odd sizes between them so that every gap shows.
 struct Own {
   std::uint8_t first = 0;
   double number = 0;

@@ -161,7 +161,7 @@ reason() {
         *sub_dead*) echo 'I18 waited for the dead until the time-out' ;;
         *timed_out*) echo 'I17 more than one time-out for one stop' ;;
         *stopped*) echo 'I16 demoted although it takes' ;;
-        *'invalid end state'*) echo 'somebody waits for ever (invalid end state)' ;;
+        *'invalid end state'*) echo 'a process waits forever (invalid end state)' ;;
         *) echo "$words" ;;
     esac
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages in a copy of a fresh Debian, and uses them there: tests/packages/fresh.sh BASE PACKAGES SOURCE LAYERS
-# To be run in a mount namespace of its own (scripts/deep/deb.sh).
+# To be run in its own mount namespace (scripts/deep/deb.sh).
 set -euo pipefail
 base=$1 packages=$2 source=$3 layers=$4  # LAYERS: an empty folder
 mount -t tmpfs -o size=4G cardan-fresh "$layers"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sensors for the tests of `cardan record`: a camera, an IMU, a type of its own and one that cannot be recorded, 50
+// Sensors for the tests of `cardan record`: a camera, an IMU, its own type and one that cannot be recorded, 50
 // times a second until the standard input ends; then prints how many each published.
 #include <atomic>
 #include <chrono>

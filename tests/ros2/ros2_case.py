@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common part of the tests of this folder: processes in a folder and on a DDS domain of their own, for each rmw that is installed.
+"""The common part of the tests of this folder: processes in a folder and on their own DDS domain, for each rmw that is installed.
 
 A program that imports it gets BIN_DIRECTORY ROS2_PEER SOURCES, and runs in a network namespace with a ROS 2 sourced.
 """
@@ -14,7 +14,7 @@ import time
 import unittest
 
 BIN, PEER, SOURCES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-PATIENCE = 90  # s: only what hangs takes so long
+PATIENCE = 90  # s: only a test that hangs takes this long
 
 
 def installed(package):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components asked in processes of their own, among them some that crash, hang, throw and are not there.
+// Components asked in their own processes, among them some that crash, hang, throw and are not there.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -57,7 +57,7 @@ struct Floods : cardan::Component {
     for (;;) (void)!::write(STDOUT_FILENO, much.data(), much.size());
   }
 };
-/// A driver: a thread of its own, which must have ended before the component does.
+/// A driver: a separate thread, which must have ended before the component does.
 struct Drives : cardan::Component {
   void on_start(Context& context) override {
     out = context.output(kOut);
@@ -186,7 +186,7 @@ TEST(Declare, ItsDeclarationsArriveWhole) {
   EXPECT_EQ(asked.declarations.callbacks[0].name, "tick");
 }
 
-TEST(Declare, OneWithAThreadOfItsOwnIsStoppedBeforeItEnds) {
+TEST(Declare, OneWithItsOwnThreadIsStoppedBeforeItEnds) {
   config::Configuration c = file_of({fake("p", "")});
   c.processes[0].components = {component("drives", "asked::Drives")};
   const Asked asked = ask_components(c, asking());

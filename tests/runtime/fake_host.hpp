@@ -99,7 +99,7 @@ class Launch {
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// A launcher with its control, on a thread of its own, until it is told to stop.
+/// A launcher with its control, on its own thread, until it is told to stop.
 class Remote {
  public:
   Remote(config::Configuration configuration, const std::string& folder) : run_(std::move(configuration), folder) {
@@ -131,7 +131,7 @@ class Remote {
   std::thread thread_;
 };
 
-/// Tests with a folder of their own, which is removed afterwards.
+/// Tests with their own folder, which is removed afterwards.
 class LauncherTest : public cardan::test::OwnRunDirectory {
  protected:
   LauncherTest() {

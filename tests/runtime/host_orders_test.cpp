@@ -43,7 +43,7 @@ class HostOrders : public Hosts {
   std::unique_ptr<Publisher<Number>> orders_;
 };
 
-TEST_F(HostOrders, AChangeThatTimedOutDoesNotComeTrue) {
+TEST_F(HostOrders, AChangeThatTimedOutDoesNotTakeEffect) {
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
   Subscriber said{kSaid};
   ControlClient client({.timeout = 20s, .change = 100ms});
@@ -66,7 +66,7 @@ TEST_F(HostOrders, AChangeThatTimedOutDoesNotComeTrue) {
   EXPECT_EQ(people(client), config::Value(std::int64_t{2})) << "set again, it holds";
 }
 
-TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotComeTrue) {
+TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotTakeEffect) {
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
   ControlClient client({.timeout = 200ms, .change = 50ms});
   ControlClient patient({.timeout = 20s});
@@ -79,7 +79,7 @@ TEST_F(HostOrders, AChangeThatAStoppedProcessHearsLaterDoesNotComeTrue) {
   EXPECT_EQ(people(patient), config::Value(std::int64_t{4})) << "it answers in the order of the requests";
 }
 
-TEST_F(HostOrders, AChangeThatWaitedForARestartDoesNotComeTrueLater) {
+TEST_F(HostOrders, AChangeThatWaitedForARestartDoesNotTakeEffectLater) {
   const std::string mark = run_directory() + "/" + domain_;
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant", R"("on_exception": "restart")"))));
   ControlClient patient({.timeout = 20s});
@@ -149,7 +149,7 @@ TEST_F(HostOrders, AComponentIsRestartedByHand) {
   EXPECT_TRUE(has(wrong.text, "did you mean 'serve'?")) << wrong.text;
   EXPECT_EQ(run({"component", "restart"}).code, 2);
 
-  // One that hangs cannot be stopped: that is said, and the process still answers.
+  // One that hangs cannot be stopped: that is reported, and the process still answers.
   order(Order::Hang);
   ASSERT_TRUE(eventually([&] { return servant(client).callbacks.at(0).running_since > 1'100'000'000; }, 30s));
   const Outcome hangs = run({"component", "restart", "serve"});

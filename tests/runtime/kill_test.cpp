@@ -209,7 +209,7 @@ class ProcessKills : public OwnRunDirectory {
     const std::uint64_t writer = tally_->writer[stream];
     const std::uint64_t wanted = key_of(tally_->reader[reader], tally_->published[writer] + 3);
     EXPECT_TRUE(patiently([&] { return tally_->seen[reader][writer] >= wanted; }))
-        << "reader " << reader << " gets nothing of stream " << stream << progress();
+        << "reader " << reader << " gets no sample of stream " << stream << progress();
   }
   std::string progress() {
     std::string text;

@@ -262,7 +262,7 @@ TEST_F(Launcher, ChildrenOfAProcessEndWithIt) {
   EXPECT_TRUE(test::eventually([&] { return is_gone(child); }));
 }
 
-TEST_F(Launcher, AReportThatCannotBeWrittenIsSaidAndChangesNothingElse) {
+TEST_F(Launcher, AReportThatCannotBeWrittenIsReportedAndChangesNothingElse) {
   Launch run(file_of({fake("bad", "crashes")}), folder_);
   run.options.reports = "/proc/nowhere";
   EXPECT_EQ(run.run(), 1);

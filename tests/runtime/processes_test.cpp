@@ -217,7 +217,7 @@ TEST_F(Processes, StoppedPublishersAreAskedTogether) {
   const long before = threads();
   long most = 0;
   std::atomic<bool> started{false};
-  // Each question waits for a second, in a thread of its own.
+  // Each question waits for a second, in its own thread.
   std::thread watch([&] {
     while (!started) {
       most = std::max(most, threads());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that do not start: what is said of it, and what the system's state becomes.
+// Processes that do not start: the report, and the state of the system.
 #include <gtest/gtest.h>
 
 #include <fstream>

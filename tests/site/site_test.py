@@ -172,6 +172,16 @@ class Site(unittest.TestCase):
             self.assertTrue(shown in text, one.name)
             self.assertTrue(f"#include &lt;{api.include_of(one.header)}&gt;" in text, one.header)
 
+    def test_each_class_enumeration_and_option_has_a_comment(self):
+        without = []
+        for one in reference.Pages().declared:
+            types = [d for d in [one, *one.members] if d.kind in ("class", "struct", "union", "concept", "enum")]
+            without += [d.full_name() for d in types if not reference.comment(d)]
+            for field, *others in reference.together(one.members) if one.name.endswith("Options") else []:
+                if field.kind == "variable" and not any(map(reference.comment, [field, *others])):
+                    without.append(field.full_name())
+        self.assertEqual(without, [])
+
     def test_a_class_of_the_reference_has_its_members_and_comments(self):
         text = (self.site / "docs/reference/topics.html").read_text(encoding="utf-8")
         section = text[text.index('id="Publisher"'):text.index('id="subscriber.hpp"')]

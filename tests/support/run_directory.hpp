@@ -11,7 +11,7 @@
 
 namespace cardan::test {
 
-/// One run directory for a test program, made at its first use and removed at exit; each test has a domain of its own
+/// One run directory for a test program, made at its first use and removed at exit; each test has its own domain
 /// in it, so that none sees another's topics.
 inline const std::string& run_directory() {
   static const struct Folder {

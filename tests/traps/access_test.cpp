@@ -132,7 +132,7 @@ TEST_F(AccessRules, ASubscriberAcceptsOnlyWhomItsOwnRuleAllows) {
   stranger.expect("ready");
   {
     cardan::Subscriber<Small> in{topic_of(Access::Owner)};
-    EXPECT_EQ(in.publishers(), 0U) << "a stranger's publication was accepted";
+    EXPECT_EQ(in.publishers(), 0U) << "another user's publication was accepted";
     const auto event = in.event();
     ASSERT_TRUE(event);
     EXPECT_EQ(event->kind, cardan::Event::Kind::Refused);

@@ -190,7 +190,7 @@ CARDAN_ROLE(waits_for_a_hang_up) {
   return 0;
 }
 
-TEST_F(Life, ATerminalThatClosesIsOneRequestHoweverOftenItIsSaid) {
+TEST_F(Life, ATerminalThatClosesIsOneRequestHoweverOftenItIsSignalled) {
   Child c("waits_for_a_hang_up");
   c.expect("ready");
   for (int i = 0; i < 2; ++i) {

@@ -122,7 +122,7 @@ CARDAN_ROLE(exhausts_inotify) {
 }
 
 TEST_F(Traps, WithoutInotifyPublishersAreFoundAllTheSame) {
-  SKIP_UNLESS_ROOT();  // it uses up all instances of a user: not of the one who runs this
+  SKIP_UNLESS_ROOT();  // it uses up all instances of a user, which must not be the one that runs this
   ::chmod(cardan::test::run_directory().c_str(), 01777);
   Child blind("exhausts_inotify", {}, cardan::test::as_user(47113));
   blind.expect("ready");

@@ -114,39 +114,40 @@ void Ros1Bag::read_head() {
   const auto index =
       head && head->fields.op() == kBagHeader ? head->fields.number<std::uint64_t>("index_pos") : std::nullopt;
   if (!index) return problem(at_, "the record after the magic bytes is damaged: the file's index cannot be found");
-  const auto chunks = head->fields.number<std::uint32_t>("chunk_count");
   at_ = head->end;
   if (*index == 0) {
     unfinished_ = true;
   } else if (*index < at_ || *index > size_) {
     problem(at_, fmt::format("the file is cut: its index should be at byte {}", *index));
   } else {
-    read_index(*index);
-    if (chunks && *chunks != indexed_.size())
-      problem(*index, fmt::format("the index names {} chunks of {}", indexed_.size(), *chunks));
+    read_index(*index, head->fields.number<std::uint32_t>("chunk_count"));
   }
 }
 
-void Ros1Bag::read_index(std::uint64_t at) {
+/// `chunks`: as many as the file's head says. Whatever ends the index before, only a walk finds all messages.
+void Ros1Bag::read_index(std::uint64_t at, std::optional<std::uint32_t> chunks) {
   end_ = at;
-  index_is_whole_ = true;
+  const std::uint64_t begin = at;
+  bool counted = true;
   mcap::Bytes data;
-  while (at < size_ && !stopping()) {
+  while (at < size_) {
+    if (stopping()) return;
     const auto record = record_at(at);
     const int op = record ? record->fields.op() : 0;
-    if ((op != kConnection && op != kChunkInfo) || record->end - record->data_at > kMostSmallData) {
-      problem(at, "the file's index is damaged");
-      return;
-    }
-    const auto fields = record->fields;  // of header_, which stays as it is while data is read elsewhere
-    if (!file_.read_exactly(record->data_at, record->end - record->data_at, data)) return;
+    if ((op != kConnection && op != kChunkInfo) || record->end - record->data_at > kMostSmallData ||
+        !file_.read_exactly(record->data_at, record->end - record->data_at, data))
+      return problem(at, "the file's index is damaged");
     if (op == kConnection) {
-      add_connection(fields, data);
+      add_connection(record->fields, data);
     } else {
-      index_is_whole_ = add_chunk_info(fields, data) && index_is_whole_;
+      counted = add_chunk_info(record->fields, data) && counted;
     }
     at = record->end;
   }
+  if (!chunks) return problem(begin, "the file does not say how many chunks its index must name");
+  if (*chunks != indexed_.size())
+    return problem(begin, fmt::format("the index names {} chunks of {}", indexed_.size(), *chunks));
+  index_is_whole_ = counted;
 }
 
 /// False: the counts are not whole with this one.

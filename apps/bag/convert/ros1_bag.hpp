@@ -91,7 +91,7 @@ class Ros1Bag {
   static std::optional<Fields> parse(mcap::View header);
   std::optional<Record> record_at(std::uint64_t at);
   void read_head();
-  void read_index(std::uint64_t at);
+  void read_index(std::uint64_t at, std::optional<std::uint32_t> chunks);
   bool add_chunk_info(const Fields& fields, mcap::View data);
   void add_connection(const Fields& fields, mcap::View data);
   bool take_record();

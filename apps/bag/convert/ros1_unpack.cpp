@@ -17,7 +17,7 @@ namespace {
 
 #if defined(CARDAN_HAS_BZIP2)
 constexpr std::size_t kStep = std::size_t{1} << 20;  ///< a moment's work, after which a stop is noticed
-constexpr std::uint64_t kLikelyRatio = 64;           ///< what bz2 makes of most data, and more
+constexpr std::uint64_t kLikelyRatio = 64;           ///< bz2 compresses most data less
 
 /// Unpacks into `out`, or, if that is null, only counts. Returns why it is impossible; nullptr: there are `size` bytes.
 const char* run_bz2(mcap::View packed, std::uint64_t size, mcap::Bytes* out) {

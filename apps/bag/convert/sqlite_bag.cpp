@@ -112,7 +112,7 @@ struct SqliteBag::State {
   std::int64_t most = 0;       ///< the highest number
   std::int64_t gap_begin = 0;  ///< of rows that cannot be read; 0: none
   std::int64_t stride = 1;     ///< by which such rows are passed over
-  std::uint64_t counted = 0;   ///< rows by an index of its own, where there is one; 0: nobody knows
+  std::uint64_t counted = 0;   ///< rows by its own index, where there is one; 0: nobody knows
   std::uint64_t taken = 0;     ///< rows that were read
   std::string cause{};
   std::uintmax_t bytes = 0;        ///< of the file and its journal
@@ -166,7 +166,7 @@ struct SqliteBag::State {
   }
   [[nodiscard]] bool is_exhausted() const { return steps_left < 0 || pages_left < 0; }
 
-  /// Whether SQLite shall give up: it has done more than any honest file of this size takes, or the user wants it.
+  /// Whether SQLite must give up: it has done more than any honest file of this size takes, or the user wants it.
   static int is_enough(void* state) {
     auto& s = *static_cast<State*>(state);
     s.steps_left -= kStepsBetweenLooks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pixels to PNG, JPEG and video, which needs OpenCV. It is a library of its own, loaded when it is asked for: a command
+// Pixels to PNG, JPEG and video, which needs OpenCV. It is a separate library, loaded when it is asked for: a command
 // that linked with OpenCV would need a tenth of a second more for everything else.
 #pragma once
 

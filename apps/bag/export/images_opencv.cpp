@@ -130,7 +130,7 @@ class OpenCvVideo final : public VideoFile {
 
   std::string finish() override {
     writer_.release();
-    // The writer itself says nothing of a full disk.
+    // The writer itself does not report a full disk.
     return guarded([this]() -> std::string {
       const cv::VideoCapture back(path_);
       if (!back.isOpened()) return "it cannot be opened again";

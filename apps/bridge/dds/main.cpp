@@ -23,7 +23,7 @@ constexpr const char* kExamples = R"(Examples:
 Every user of this computer can read what leaves. Topics of access 'owner', the default, leave only if --topic or a rule
 names them in full, or with --owner.
 
-A topic costs its publisher nothing until somebody on DDS reads it. Messages go out from the publisher's memory.)";
+A topic costs its publisher nothing until a reader on DDS asks for it. Messages go out from the publisher's memory.)";
 
 struct DdsOptions {
   std::optional<int> domain_id{};

@@ -42,7 +42,7 @@ constexpr const char* kBridgeExamples = R"(Examples:
   cardan bridge foxglove --origin https://app.foxglove.dev
   ssh -L 8765:127.0.0.1:8765 vehicle                  from another computer, without opening a port
 
-`cardan view` is the same, with the address of a page of its own for a browser. Clients of other users and computers do
+`cardan view` is the same, with the address of its own page for a browser. Clients of other users and computers do
 not get topics of access 'owner', unless --topic or a rule names them in full, or with --owner. A slow client gets the newest messages; it delays nobody.)";
 
 constexpr const char* kViewExamples = R"(Examples:

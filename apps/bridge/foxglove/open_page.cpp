@@ -29,7 +29,7 @@ std::string open_in_browser(const std::string& address) {
   if (!has_screen()) return "this session has no screen (DISPLAY, WAYLAND_DISPLAY)";
   const std::string program = launcher::interpreter_file(kOpener);
   if (program.empty()) return std::string(kOpener) + " is not installed (the package xdg-utils)";
-  struct sigaction forget{};  // its end is nobody's concern
+  struct sigaction forget{};  // its end does not matter
   forget.sa_handler = SIG_DFL;
   forget.sa_flags = SA_NOCLDWAIT;
   ::sigaction(SIGCHLD, &forget, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer Fast DDS of `cardan bench bridge`, a program of its own so that nothing else links it:
+// The peer Fast DDS of `cardan bench bridge`, a separate program so that nothing else links it:
 //   cardan-bench-fastdds read DOMAIN TOPIC               until SIGTERM
 //   cardan-bench-fastdds write DOMAIN TOPIC WIDTH HEIGHT HZ SECONDS
 //   cardan-bench-fastdds ask DOMAIN TOPIC BYTES HZ SECONDS LATE_MS | answer DOMAIN TOPIC BYTES   (cardan bench v2x)

@@ -55,7 +55,7 @@ class Air {
   std::uint64_t lost_ = 0, overflown_ = 0;
 };
 
-/// Carries frames between two descriptors, on a thread of its own, as long as it lives.
+/// Carries frames between two descriptors, on its own thread, as long as it lives.
 class Radio {
  public:
   /// Both must stay open. Throws Error (System).

@@ -7,7 +7,6 @@
 
 #include "bench/results/statistics.hpp"
 #include "bench/results/words.hpp"
-#include "bench/transport/report.hpp"
 
 namespace cardan::bench::v2x {
 namespace {
@@ -31,8 +30,7 @@ std::vector<double> PeerResult::pooled() const {
 }
 
 std::string to_table(const Report& report) {
-  std::string out = fmt::format("{} · {} CPUs · {} · steal {:.1f} %\n", report.host.cpu, report.host.cpus,
-                                report.host.kernel, report.steal_percent);
+  std::string out = head_of(report);
   if (!report.how.empty())
     out += fmt::format("{}: {} · {} B at {:g} Hz · round trip in ms\n\n", report.how, report.options.link.text(),
                        report.options.bytes, report.options.hz);
@@ -44,19 +42,12 @@ std::string to_table(const Report& report) {
                        three_digits(ms.p95), three_digits(ms.p99), three_digits(ms.max), peer.sent,
                        peer.sent - peer.answered, peer.title);
   }
-  out += '\n';
-  for (const std::string& sentence : report.left_out) out += sentence + "\n";
-  for (const std::string& sentence : report.failures) out += "failed: " + sentence + "\n";
-  return out;
+  return out + "\n" + tail_of(report);
 }
 
 nlohmann::ordered_json to_json(const Report& report) {
   const Options& o = report.options;
-  nlohmann::ordered_json out;
-  out["host"] = bench::to_json(report.host, report.steal_percent);
-  out["interrupted"] = report.interrupted;
-  out["left_out"] = report.left_out;
-  out["failures"] = report.failures;
+  nlohmann::ordered_json out = bench::to_json(static_cast<const Occasion&>(report));
   out["link"] = {{"how", report.how},
                  {"delay_ms", o.link.delay_ms},
                  {"jitter_ms", o.link.jitter_ms},

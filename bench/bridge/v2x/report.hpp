@@ -8,13 +8,13 @@
 
 #include "bench/bridge/v2x/radio.hpp"
 #include "bench/results/measurement.hpp"
-#include "bench/transport/host.hpp"
+#include "bench/results/occasion.hpp"
 
 namespace cardan::bench::v2x {
 
 /// The measurement of `cardan bench v2x`, checked and complete.
 struct Options {
-  std::vector<std::string> only{};  ///< peers; empty: all
+  std::vector<std::string> only{};  ///< peers
   double seconds = 30, hz = 10;
   int runs = 3, bytes = 1000;
   Link link{};
@@ -29,14 +29,10 @@ struct PeerResult {
   [[nodiscard]] std::vector<double> pooled() const;
 };
 
-struct Report {
-  Host host{};
-  double steal_percent = 0;
-  bool interrupted = false;
+struct Report : Occasion {
   Options options{};
   std::string how{};  ///< what makes the link
   std::vector<PeerResult> peers{};
-  std::vector<std::string> left_out{}, failures{};
 };
 
 [[nodiscard]] std::string to_table(const Report& report);

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -21,12 +19,11 @@
 #include "bench/bridge/running_bridge.hpp"
 #include "bench/bridge/v2x/parts.hpp"
 #include "bench/bridge/v2x/report.hpp"
-#include "bench/exit_code.hpp"
+#include "bench/results/arguments.hpp"
+#include "bench/results/exit_code.hpp"
 #include "bench/temporary_folder.hpp"
 #include "bench/transport/clock.hpp"
-#include "bench/transport/options.hpp"
 #include "bench/transport/progress.hpp"
-#include "bench/transport/report.hpp"
 #include "cardan/error.hpp"
 #include "src/system/launcher/own_program.hpp"
 
@@ -41,11 +38,8 @@ constexpr std::int64_t kEndWithin = 20 * kSecond;
 constexpr int kDepth = 10;                // messages
 constexpr int kMostMessages = 1'000'000;  // their round trips come in one report
 constexpr int kBridgeDomain = 97, kNativeDomain = 98;
-constexpr int kUdpPort = 7001, kTcpPort = 7002, kZenohPort = 7447;  // in networks of our own
+constexpr int kUdpPort = 7001, kTcpPort = 7002, kZenohPort = 7447;  // in our own networks
 
-volatile std::sig_atomic_t stop_asked = 0;
-void on_stop(int) { stop_asked = 1; }
-bool is_stopped() { return stop_asked != 0; }
 struct Stop {};
 void check() {
   if (is_stopped()) throw Stop{};
@@ -238,15 +232,10 @@ class Talk {
   std::vector<std::unique_ptr<RunningBridge>> bridges_;
 };
 
-[[noreturn]] void refuse(std::string cause, std::string remedy) {
-  throw Error(ErrorCode::InvalidArgument, std::move(cause), std::move(remedy));
-}
-
 template <class T>
 void set(T& to, const std::optional<T>& given, T least, T most, const char* option) {
   if (!given) return;
-  if (!(*given >= least && *given <= most))
-    refuse(fmt::format("{} {} is out of range", option, *given), fmt::format("use {} to {}", least, most));
+  check_range(option, *given, least, most);
   to = *given;
 }
 
@@ -263,12 +252,7 @@ Options parse_v2x(const V2xArguments& a) {
   if (const double messages = o.seconds * o.hz; messages < 1 || messages > kMostMessages)
     refuse(fmt::format("--seconds {:g} at --hz {:g} are {:g} messages", o.seconds, o.hz, messages),
            fmt::format("use 1 to {} in a round", kMostMessages));
-  for (const std::string& word : split(a.only)) {
-    const auto& peers = all_v2x_peers();
-    if (std::none_of(peers.begin(), peers.end(), [&](const Peer& p) { return word == p.name; }))
-      refuse(fmt::format("--only: there is no `{}`", word), "use some of " + names_of_v2x_peers());
-    o.only.push_back(word);
-  }
+  o.only = some_of("--only", a.only, names_of_v2x_peers());
   return o;
 }
 
@@ -277,9 +261,7 @@ class V2xBench {
   explicit V2xBench(Options options) { report_.options = std::move(options); }
 
   int run() {
-    struct sigaction action{};
-    action.sa_handler = on_stop;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+    catch_stop();
     report_.host = describe_host();
     const CpuTicks before = read_cpu_ticks();
     std::unique_ptr<Networks> networks;
@@ -314,7 +296,7 @@ class V2xBench {
   void choose() {
     for (const Peer& peer : all_v2x_peers()) {
       const auto& only = report_.options.only;
-      if (!only.empty() && std::find(only.begin(), only.end(), peer.name) == only.end()) continue;
+      if (std::find(only.begin(), only.end(), peer.name) == only.end()) continue;
       if (!std::all_of(peer.programs.begin(), peer.programs.end(), can_run)) {
         report_.left_out.push_back(fmt::format("{} is left out; to have it: {}.", peer.name, peer.remedy));
         progress_.line(report_.left_out.back());
@@ -371,20 +353,14 @@ class V2xBench {
   int finish() {
     report_.interrupted = is_stopped();
     std::erase_if(report_.peers, [](const PeerResult& p) { return p.runs.empty(); });
-    fmt::print("{}", to_table(report_));
-    if (!report_.options.json.empty()) write_json(report_.options.json, to_json(report_));
-    if (report_.interrupted) {
-      progress_.line("interrupted: what is above is what was measured until then");
-      return kFailed;
-    }
-    if (!report_.failures.empty()) return kFailed;
     const auto lost = std::find_if(report_.peers.begin(), report_.peers.end(), [](const PeerResult& p) {
       return p.name.starts_with("cardan-") && p.answered < p.sent;
     });
-    if (lost == report_.peers.end()) return kOk;
-    progress_.line(
-        fmt::format("{}: {} of {} messages got no answer", lost->name, lost->sent - lost->answered, lost->sent));
-    return kWithLoss;
+    const std::string loss =
+        lost == report_.peers.end()
+            ? ""
+            : fmt::format("{}: {} of {} messages got no answer", lost->name, lost->sent - lost->answered, lost->sent);
+    return bench::finish(report_, to_table(report_), report_.options.json, to_json(report_), loss);
   }
 
   Report report_;

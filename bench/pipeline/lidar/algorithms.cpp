@@ -41,7 +41,7 @@ constexpr float kAhead = 60.0F, kBehind = -20.0F, kAside = 15.0F;  // m, the reg
 constexpr float kTogether = 0.6F;                                  // m between points of a cluster
 constexpr unsigned kFewestPoints = 5, kMostClusterPoints = 5000;
 
-void quiet() { pcl::console::setVerbosityLevel(pcl::console::L_ALWAYS); }  // what fails is said by the bench
+void quiet() { pcl::console::setVerbosityLevel(pcl::console::L_ALWAYS); }  // the bench reports failures
 
 bool is_finite(const CloudPoint& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/pipeline/lidar/figures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bench/pipeline/lidar/chain.hpp"
 #include "bench/pipeline/report.hpp"
 #include "bench/transport/peers/peer.hpp"
 
@@ -30,13 +27,14 @@ Graph lidar_graph(std::string_view peer, std::int64_t link_ms) {
       const std::int64_t taken = sent + link_ms * kMs;
       sent = taken + 10 * kMs + (i == 1 && n == 6 ? 60 * kMs : 0);
       graph.links[i].received(0, 0)[n] = {taken, sent, 0};
+      if (i + 1 == links) stamps_of_end(graph.stages)[n] = {taken, sent, 0};
     }
   }
   return graph;
 }
 
 TEST(LidarFigures, AreWhatTheStampsSay) {
-  const PipelineRun run = evaluate_lidar(lidar_graph("raw", 1));
+  const PipelineRun run = evaluate_pipeline(lidar_graph("raw", 1));
   const StageFigures& perception = run.stages[role_of(Stage::Perception)];
   EXPECT_EQ(perception.due, 4U) << "two of six are discarded";
   EXPECT_EQ(perception.lost, 1U);
@@ -74,7 +72,7 @@ TEST(LidarReport, ComparesWithTheSlowestAndCountsLossOnce) {
     const Contender contender{Peer{peer}, Wait::Block};
     Mix mix{.contender = contender};
     mix.links.fill(contender);
-    report.rows.push_back({.mix = mix, .runs = {evaluate_lidar(lidar_graph("raw", ms))}});
+    report.rows.push_back({.mix = mix, .runs = {evaluate_pipeline(lidar_graph("raw", ms))}});
   }
   EXPECT_EQ(lost_by_cardan(report.rows[0], lidar_chain()), 1U);
   EXPECT_EQ(lost_by_cardan(report.rows[1], lidar_chain()), 0U);

@@ -43,18 +43,18 @@ TEST(Planner, BrakesInFrontOfAWall) {
 
 TEST(LidarMessages, AMessageThatLiesIsNotRead) {
   std::vector<std::uint64_t> words(64);
-  ASSERT_FALSE(begin_cloud(words, {.number = 1, .points = 3, .ground = 1}).empty());
-  ASSERT_TRUE(cloud_of(words));
-  EXPECT_EQ(cloud_of(words)->obstacles().size(), 2U);
-  EXPECT_TRUE(begin_cloud(words, {.number = 1, .points = 1000}).empty());
+  ASSERT_TRUE(put_cloud(words, {.number = 1, .ground = 1}, std::vector<CloudPoint>(3)));
+  ASSERT_TRUE(get<CloudHead>(words));
+  EXPECT_EQ(points_of(words, *get<CloudHead>(words)).size(), 3U);
+  EXPECT_FALSE(put_cloud(words, {.number = 1}, std::vector<CloudPoint>(1000)));
   CloudHead lie{.number = 1, .points = 1000};
   std::memcpy(words.data(), &lie, sizeof lie);
-  EXPECT_FALSE(cloud_of(words)) << "more points than the message has";
+  EXPECT_FALSE(get<CloudHead>(words)) << "more points than the message has";
   lie = {.number = 1, .points = 2, .ground = 3};
   std::memcpy(words.data(), &lie, sizeof lie);
-  EXPECT_FALSE(cloud_of(words)) << "more ground than points";
-  EXPECT_FALSE(cloud_of(std::span(words).first(4)));
-  std::vector<std::uint64_t> room(kMessageBytes<Obstacles> / 8);
+  EXPECT_FALSE(get<CloudHead>(words)) << "more ground than points";
+  EXPECT_FALSE(get<CloudHead>(std::span(words).first(4)));
+  std::vector<std::uint64_t> room(message_bytes<Obstacles>() / 8);
   ASSERT_TRUE(put(std::span(room), Obstacles{.number = 1, .count = 65}));
   EXPECT_FALSE(get<Obstacles>(room));
   EXPECT_FALSE(put(std::span(room).first(8), Obstacles{}));

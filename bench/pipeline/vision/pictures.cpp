@@ -64,10 +64,10 @@ void Pictures::record(const std::string& file, const std::string& topic, std::si
     LocalMessage<Image> image(message.size());
     if (const CdrResult read = from_cdr(message, *image); !read) refuse("cannot be read: " + read.text());
     const cv::Mat pixels = std::as_const(*image).mat();
-    if (pixels.empty() || pixels.cols > static_cast<int>(kLargestSide) ||
-        pixels.rows > static_cast<int>(kLargestSide) ||
+    if (pixels.empty() || pixels.cols > static_cast<int>(Picture::kLargestSide) ||
+        pixels.rows > static_cast<int>(Picture::kLargestSide) ||
         picture_bytes(static_cast<std::uint32_t>(pixels.cols), static_cast<std::uint32_t>(pixels.rows)) >
-            kLargestPicture)
+            Picture::kLargestBytes)
       refuse("is empty, or too large");
     cv::Mat picture;
     const std::string_view encoding = image->encoding.view();
@@ -87,7 +87,7 @@ void Pictures::record(const std::string& file, const std::string& topic, std::si
 }
 
 void Pictures::decode(const std::string& file, std::size_t most) {
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what goes wrong is said here
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // errors are reported here
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored))
     throw Error(ErrorCode::Unavailable, fmt::format("--camera {}: no such file", file),
@@ -98,12 +98,13 @@ void Pictures::decode(const std::string& file, std::size_t most) {
   std::size_t bytes = 0;
   while (pictures_.size() < most && bytes < kMostBytes && capture.read(picture) && !picture.empty()) {
     if (picture.type() != CV_8UC3 || (!pictures_.empty() && picture.size() != size())) break;
-    if (picture.cols > static_cast<int>(kLargestSide) || picture.rows > static_cast<int>(kLargestSide) ||
+    if (picture.cols > static_cast<int>(Picture::kLargestSide) ||
+        picture.rows > static_cast<int>(Picture::kLargestSide) ||
         picture_bytes(static_cast<std::uint32_t>(picture.cols), static_cast<std::uint32_t>(picture.rows)) >
-            kLargestPicture)
+            Picture::kLargestBytes)
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("--camera {}: pictures of {} × {} are too large", file, picture.cols, picture.rows),
-                  fmt::format("give one with pictures of up to {} MiB", kLargestPicture >> 20U));
+                  fmt::format("give one with pictures of up to {} MiB", Picture::kLargestBytes >> 20U));
     bytes += picture.total() * picture.elemSize();
     pictures_.push_back(picture.clone());
   }

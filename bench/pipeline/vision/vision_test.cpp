@@ -5,8 +5,8 @@
 #include <opencv2/imgproc.hpp>
 
 #include "bench/pipeline/vision/lane.hpp"
-#include "bench/pipeline/vision/mosse.hpp"
 #include "bench/pipeline/vision/pictures.hpp"
+#include "bench/pipeline/vision/tracks.hpp"
 #include "cardan/error.hpp"
 
 namespace cardan::bench::perception {
@@ -60,43 +60,66 @@ TEST(Lane, FindsTheLinesOfTheDrawnStreet) {
     for (const auto& line : finder.find(draw_street(number))) EXPECT_TRUE(line.found()) << number;
 }
 
-// A patch with a pattern of its own on a noisy ground.
+// A patch with its own pattern on a noisy ground.
 cv::Mat with_patch_at(cv::Point corner, bool patch = true) {
   cv::Mat picture(240, 320, CV_8U);
   cv::RNG random(7);
   random.fill(picture, cv::RNG::UNIFORM, 90, 130);
-  if (!patch) return picture;
-  cv::Mat pattern(40, 40, CV_8U);
-  cv::RNG of_pattern(3);
-  of_pattern.fill(pattern, cv::RNG::UNIFORM, 0, 256);
-  cv::GaussianBlur(pattern, pattern, {5, 5}, 0);
-  pattern.copyTo(picture(cv::Rect(corner, pattern.size())));
+  if (patch) {
+    cv::Mat pattern(40, 40, CV_8U);
+    cv::RNG of_pattern(3);
+    of_pattern.fill(pattern, cv::RNG::UNIFORM, 0, 256);
+    cv::GaussianBlur(pattern, pattern, {5, 5}, 0);
+    pattern.copyTo(picture(cv::Rect(corner, pattern.size())));
+  }
+  cv::cvtColor(picture, picture, cv::COLOR_GRAY2BGR);
   return picture;
 }
+Result detection(const Box& box) {
+  Result detected;
+  detected.add(box);
+  return detected;
+}
 
-TEST(Mosse, FollowsAPatchThatMoves) {
-  const cv::Rect2d first(100, 80, 40, 40);
-  Mosse filter(with_patch_at({100, 80}), first);
-  EXPECT_EQ(filter.box(), first);
+TEST(TheTracker, FollowsAPatchThatMoves) {
+  Tracks tracks;
+  const Result detected = detection({.x = 100, .y = 80, .width = 40, .height = 40, .score = 1});
+  Result first;
+  tracks.update(with_patch_at({100, 80}), &detected, first);
+  EXPECT_EQ(first.count, 0U);
   for (int step = 1; step <= 20; ++step) {
     const cv::Point corner(100 + 4 * step, 80 + 3 * step);
-    EXPECT_GT(filter.update(with_patch_at(corner)), Mosse::kLeastPeak) << step;
-    EXPECT_NEAR(filter.box().x, corner.x, 2) << step;
-    EXPECT_NEAR(filter.box().y, corner.y, 2) << step;
+    Result result;
+    tracks.update(with_patch_at(corner), nullptr, result);
+    ASSERT_EQ(result.count, 1U) << step;
+    EXPECT_EQ(result.boxes[0].id, 1U);
+    EXPECT_NEAR(result.boxes[0].x, corner.x, 2) << step;
+    EXPECT_NEAR(result.boxes[0].y, corner.y, 2) << step;
   }
 }
 
-TEST(Mosse, SaysThatATargetIsGone) {
-  Mosse filter(with_patch_at({100, 80}), cv::Rect2d(100, 80, 40, 40));
-  EXPECT_GT(filter.update(with_patch_at({102, 81})), Mosse::kLeastPeak);
-  const cv::Rect2d last = filter.box();
-  EXPECT_LT(filter.update(with_patch_at({}, false)), Mosse::kLeastPeak);
-  EXPECT_EQ(filter.box(), last);
+TEST(TheTracker, LosesATargetThatIsGone) {
+  Tracks tracks;
+  const Result detected = detection({.x = 100, .y = 80, .width = 40, .height = 40, .score = 1});
+  Result result;
+  tracks.update(with_patch_at({100, 80}), &detected, result);
+  tracks.update(with_patch_at({102, 81}), nullptr, result);
+  EXPECT_EQ(result.count, 1U);
+  result = {};
+  tracks.update(with_patch_at({}, false), nullptr, result);
+  EXPECT_EQ(result.count, 0U);
 }
 
-TEST(Mosse, ABoxBeyondThePictureDoesNoHarm) {
-  Mosse filter(with_patch_at({0, 0}), cv::Rect2d(-30, -30, 2000, 3));
-  for (int i = 0; i < 3; ++i) static_cast<void>(filter.update(with_patch_at({0, 0})));
+TEST(TheTracker, ABoxBeyondThePictureDoesNoHarm) {
+  Tracks tracks;
+  for (const Box& box :
+       {Box{.x = -30, .y = -30, .width = 2000, .height = 35}, Box{.x = 500, .y = 0, .width = 9, .height = 9}}) {
+    const Result detected = detection(box);
+    for (int i = 0; i < 3; ++i) {
+      Result result;
+      tracks.update(with_patch_at({0, 0}), &detected, result);
+    }
+  }
 }
 
 TEST(TheTracker, FollowsTheMiddleUntilSomethingIsDetected) {
@@ -108,23 +131,16 @@ TEST(TheTracker, FollowsTheMiddleUntilSomethingIsDetected) {
   }
 }
 
-TEST(TheTracker, FollowsWhatWasDetected) {
+TEST(TheTracker, ADetectionOfAnOlderPictureBeginsNoSecondTrack) {
   Tracks tracks;
-  const auto picture = [](cv::Point corner) {
-    cv::Mat colour;
-    cv::cvtColor(with_patch_at(corner), colour, cv::COLOR_GRAY2BGR);
-    return colour;
-  };
-  Result detected;
-  detected.add({.x = 30, .y = 60, .width = 40, .height = 40, .score = 1});
+  const Result detected = detection({.x = 30, .y = 60, .width = 40, .height = 40, .score = 1});
   Result result;
-  tracks.update(picture({30, 60}), &detected, result);
+  tracks.update(with_patch_at({30, 60}), &detected, result);
   result = {};
-  tracks.update(picture({36, 64}), &detected, result);
-  ASSERT_EQ(result.count, 1U) << "the detection of an older picture begins no second track";
+  tracks.update(with_patch_at({36, 64}), &detected, result);
+  ASSERT_EQ(result.count, 1U);
   EXPECT_NEAR(result.boxes[0].x, 36, 2);
   EXPECT_NEAR(result.boxes[0].y, 64, 2);
-  EXPECT_EQ(result.boxes[0].id, 1U);
 }
 
 TEST(ThePictures, AreTheSameEachTimeAndRepeat) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bench/results/arguments.hpp"
+#include "bench/results/exit_code.hpp"
+#include "bench/results/occasion.hpp"
 #include "bench/results/report_program.hpp"
 #include "bench/results/words.hpp"
 #include "cardan/error.hpp"
@@ -26,47 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kAllOk = 0, kAllFailed = 1, kAllUsage = 2, kAllLost = 3;
 constexpr double kSecondsToEnd = 30;         // a part that is asked to end first reports what it has
 constexpr std::size_t kMostLog = 4U << 20U;  // of a part that writes without end
-
-volatile std::sig_atomic_t end_asked = 0;
-void on_end(int /*signal*/) { end_asked = 1; }
-
-/// While it lives, Ctrl-C, TERM and HUP arrive only in wait(), so that none is missed and nothing has to look for them.
-class EndSignals {
- public:
-  EndSignals() {
-    end_asked = 0;
-    struct sigaction action{};
-    action.sa_handler = on_end;
-    sigset_t ours;
-    ::sigemptyset(&ours);
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      ::sigaction(kSignals[i], &action, &former_actions_[i]);
-      ::sigaddset(&ours, kSignals[i]);
-    }
-    ::sigprocmask(SIG_BLOCK, &ours, &former_);
-  }
-  ~EndSignals() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &former_actions_[i], nullptr);
-    ::sigprocmask(SIG_SETMASK, &former_, nullptr);
-  }
-  EndSignals(const EndSignals&) = delete;
-  EndSignals& operator=(const EndSignals&) = delete;
-
-  void wait(std::array<pollfd, 3>& fds, double seconds) const {
-    timespec limit{};
-    limit.tv_sec = static_cast<time_t>(std::max(0.0, seconds));
-    limit.tv_nsec = 1'000'000;
-    ::ppoll(fds.data(), fds.size(), &limit, &former_);
-  }
-
- private:
-  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, 3> former_actions_{};
-  sigset_t former_{};
-};
 
 /// The output of a child goes to a file, and its last line to the screen.
 class Drain {
@@ -117,11 +80,11 @@ class AllParts {
   }
 
   int run() {
-    EndSignals signals;
-    int code = kAllOk;
+    catch_stop();
+    int code = kOk;
     std::vector<PartState> before = std::move(state_);
     state_.clear();
-    for (std::size_t i = 0; i < options_.parts.size() && end_asked == 0; ++i) {
+    for (std::size_t i = 0; i < options_.parts.size() && !is_stopped(); ++i) {
       const PartRun& part = options_.parts[i];
       const auto done = std::find_if(before.begin(), before.end(), [&](const PartState& s) {
         return s.name == part.name && s.arguments == part.arguments && s.finished() && has_result(part);
@@ -132,22 +95,22 @@ class AllParts {
       } else {
         say(fmt::format("{} of {}: {}, about {} left for all", i + 1, options_.parts.size(), part.name,
                         name_of_duration(left_from(i))));
-        state_.push_back(run_part(part, signals));
+        state_.push_back(run_part(part));
       }
       const PartState& state = state_.back();
-      if (state.code == kAllLost)
+      if (state.code == kWithLoss)
         say(fmt::format("{}: done, with loss: its table is {}", part.name, file(part, "txt")));
       else if (!state.finished())
         say(fmt::format("{} FAILED: {}; its log is {}", part.name, state.words, file(part, "log")));
       if (!state.finished())
-        code = kAllFailed;
-      else if (state.code == kAllLost && code == kAllOk)
-        code = kAllLost;
+        code = kFailed;
+      else if (state.code == kWithLoss && code == kOk)
+        code = kWithLoss;
       write_state(state_path(), state_);
     }
-    if (end_asked != 0) {
+    if (is_stopped()) {
       say("interrupted: --resume continues with what is not done");
-      code = kAllFailed;
+      code = kFailed;
     }
     return report(code);
   }
@@ -177,7 +140,7 @@ class AllParts {
     return expected > 0 ? left * took / expected : left;
   }
 
-  PartState run_part(const PartRun& part, const EndSignals& signals) {
+  PartState run_part(const PartRun& part) {
     PartState state{.name = part.name, .arguments = part.arguments};
     std::error_code ignored;
     fs::remove(file(part, "json"), ignored);  // a file of an earlier run must not count as this run's result
@@ -188,19 +151,19 @@ class AllParts {
     const auto start = Clock::now();
     try {
       launcher::ChildProcess child(child_options);
-      watch(child, part, signals, state);
+      watch(child, part, state);
     } catch (const Error& e) {
       state.words = e.what();
     }
     state.seconds = seconds_since(start);
     if (state.finished() && !has_result(part)) {
-      state.code = kAllFailed;
+      state.code = kFailed;
       state.words = "it left no result";
     }
     return state;
   }
 
-  void watch(launcher::ChildProcess& child, const PartRun& part, const EndSignals& signals, PartState& state) {
+  void watch(launcher::ChildProcess& child, const PartRun& part, PartState& state) {
     Drain output(file(part, "txt"));
     Drain errors(file(part, "log"));
     const double limit = std::max(options_.least_limit_seconds, kLongest * part.expected_seconds);
@@ -216,16 +179,16 @@ class AllParts {
       if (ending) {
         state.code = ending->signal == 0 ? ending->exit_code : -1;
         if (killed)
-          state.words = asked && end_asked != 0 ? "did not end when it was asked to"
-                                                : fmt::format("hung: it ran for more than {}", name_of_duration(limit));
-        else if (!ending->in_order() && state.code != kAllLost)
+          state.words = asked && is_stopped() ? "did not end when it was asked to"
+                                              : fmt::format("hung: it ran for more than {}", name_of_duration(limit));
+        else if (!ending->in_order() && state.code != kWithLoss)
           state.words = fmt::format("{} ({})", launcher::text(*ending),
                                     errors.last().empty() ? "it said nothing" : errors.last());
-        if (killed || (asked && state.finished())) state.code = killed ? -1 : kAllFailed;
+        if (killed || (asked && state.finished())) state.code = killed ? -1 : kFailed;
         if (asked && state.words.empty()) state.words = "was interrupted";
         return;
       }
-      if (end_asked != 0 && !asked) {
+      if (is_stopped() && !asked) {
         child.signal(SIGINT);
         asked = true;
         until = seconds_since(start) + kSecondsToEnd;
@@ -237,7 +200,9 @@ class AllParts {
       }
       std::array<pollfd, 3> fds{
           {{child.end_fd(), POLLIN, 0}, {child.output_fd(), POLLIN, 0}, {child.error_fd(), POLLIN, 0}}};
-      signals.wait(fds, until - seconds_since(start) + 0.01);
+      // A signal ends it at once, unless it came just before.
+      const double seconds = std::clamp(until - seconds_since(start), 0.0, 1.0);
+      ::poll(fds.data(), fds.size(), static_cast<int>(1000 * seconds) + 1);
     }
   }
 
@@ -245,7 +210,7 @@ class AllParts {
   int report(int code) {
     write_state(state_path(), state_);
     const int written = run_report_program({"all", "--", options_.out});
-    return written == 0 ? code : kAllFailed;
+    return written == 0 ? code : kFailed;
   }
 
   void say(const std::string& words) {
@@ -272,33 +237,22 @@ class AllParts {
 }  // namespace
 
 int run_all_parts(const AllOptions& options) {
-  try {
-    return AllParts(options).run();
-  } catch (const Error& e) {
-    fmt::print(stderr, "cardan bench all: {}\n", e.what());
-    return e.code() == ErrorCode::InvalidArgument ? kAllUsage : kAllFailed;
-  }
+  return exit_code_of("all", [&] { return AllParts(options).run(); });
 }
 
 int run_all(const AllArguments& arguments) {
-  AllOptions options{.parts = parts_of_selection(arguments.selection, arguments.peers, arguments.cpu_budget),
-                     .out = arguments.out,
-                     .resume = arguments.resume};
-  if (options.parts.empty()) {
-    fmt::print(stderr, "cardan bench all: --selection: there is no `{}` — use quick or full\n", arguments.selection);
-    return kAllUsage;
-  }
-  if (!arguments.only.empty()) {
-    const std::string wanted = "," + arguments.only + ",";
-    const std::string names = names_of(options.parts);
-    std::erase_if(options.parts,
-                  [&](const PartRun& p) { return wanted.find("," + p.name + ",") == std::string::npos; });
-    if (options.parts.size() != static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), ',')) - 1) {
-      fmt::print(stderr, "cardan bench all: --only {} — use some of {}\n", arguments.only, names);
-      return kAllUsage;
-    }
-  }
-  return run_all_parts(options);
+  return exit_code_of("all", [&] {
+    AllOptions options{.parts = parts_of_selection(arguments.selection, arguments.peers, arguments.cpu_budget),
+                       .out = arguments.out,
+                       .resume = arguments.resume};
+    if (options.parts.empty())
+      refuse(fmt::format("--selection: there is no `{}`", arguments.selection), "use quick or full");
+    const std::vector<std::string> wanted = some_of("--only", arguments.only, names_of(options.parts));
+    std::erase_if(options.parts, [&](const PartRun& part) {
+      return std::find(wanted.begin(), wanted.end(), part.name) == wanted.end();
+    });
+    return run_all_parts(options);
+  });
 }
 
 }  // namespace cardan::bench

@@ -17,7 +17,7 @@ struct AllOptions {
   double least_limit_seconds = 300;  ///< a part has at least this long before it counts as hanging
 };
 
-/// Runs the parts one after the other, each in a process of its own, then writes the report of what there is to `out`:
+/// Runs the parts one after the other, each in its own process, then writes the report of what there is to `out`:
 /// index.html, summary.md, results.json; in `out`/parts each part's JSON, table (.txt) and log. A part that crashes,
 /// hangs or fails is a line, and the others run. Ctrl-C ends the part in order and the report has what it measured.
 /// Returns an exit code: 0 ok, 1 a part failed or was interrupted, 2 wrong options, 3 something was lost. Blocks; call

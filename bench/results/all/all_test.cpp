@@ -80,7 +80,7 @@ TEST_F(AllPartsTest, RunsAllAndReports) {
   EXPECT_NE(content("index.html").find("Benchmark report"), std::string::npos);
 }
 
-TEST_F(AllPartsTest, ACrashIsSaidAndTheOthersRun) {
+TEST_F(AllPartsTest, ACrashIsReportedAndTheOthersRun) {
   EXPECT_EQ(
       run_all_parts(options({part("a", "echo oh dear >&2; kill -SEGV $$"), part("b", "exit 7"), part("c", "GIVE")})),
       1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts what measures ROS 1 nodelets: a ROS master of its own, and the program that links ROS (program.cpp).
+// Starts what measures ROS 1 nodelets: a separate ROS master, and the program that links ROS (program.cpp).
 #include "bench/runtime/nodelet/nodelet.hpp"
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@ namespace cardan::bench {
 std::string why_no_nodelets();
 
 /// One run of RuntimePeer::Nodelet or NodeletNew. Blocks for frames × interval, and some seconds for a ROS master and
-/// the nodelets' process; both end with this call, and nothing of them stays. Ends early, with no samples, when
+/// the nodelets' process; both end with this call, and leave nothing. Ends early, with no samples, when
 /// `stopped` gets true. Throws Error (Unavailable, System): the master or the nodelets did not run, and what they said.
 RuntimeSamples run_nodelet(const RuntimeCell& cell, RuntimePeer peer, const RuntimeBenchOptions& options,
                            bool (*stopped)());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FastCycle's workload as ROS 1 nodelets in one nodelet manager. A program of its own, so that nothing else links ROS;
+// FastCycle's workload as ROS 1 nodelets in one nodelet manager. A separate program, so that nothing else links ROS;
 // it is C++17, because the messages that ROS 1 generates use what C++20 took out of std::allocator.
 #include <nodelet/loader.h>
 #include <nodelet/nodelet.h>

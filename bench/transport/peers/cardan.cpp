@@ -71,11 +71,8 @@ const RegisteredPeer kCardanPeer({.peer = kCardan,
                                   .play = play_cardan,
                                   .links = links_with<CardanWriter<Frame>, CardanReader<Frame>>()});
 
-const RegisteredPeer kReliablePeer({.peer = kCardanReliable,
-                                    .place = 101,
-                                    .on_request = true,
-                                    .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                                    .play = play_cardan});
+const RegisteredPeer kReliablePeer(
+    {.peer = kCardanReliable, .place = 101, .on_request = true, .waits = block_only, .play = play_cardan});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer's ends for a graph of processes, where one process reads from one link and writes to another
-// (bench/pipeline). Each link has an Area of its own. The calls are virtual: a stage of a graph computes for
+// (bench/pipeline). Each link has its own Area. The calls are virtual: a stage of a graph computes for
 // milliseconds, and a virtual call takes nanoseconds.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace cardan::bench {
 class LinkWriter {
  public:
   virtual ~LinkWriter() = default;
-  /// Memory for frame `n`; empty: none to be had, and the frame is lost.
+  /// Memory for frame `n`; empty: none is left, and the frame is lost.
   virtual std::span<std::uint64_t> loan(std::uint64_t n) noexcept = 0;
   /// May block for slow readers, if the peer does.
   virtual void publish(std::uint64_t n) noexcept = 0;
@@ -61,7 +61,7 @@ class PulledLink final : public LinkReader {
   FrameSink& sink_;
 };
 
-/// For peers that deliver on a thread of their own: the sink is called there, and read() only waits.
+/// For peers that deliver on their own thread: the sink is called there, and read() only waits.
 class LinkDelivery {
  public:
   explicit LinkDelivery(FrameSink& sink) noexcept : sink_(sink) {}
@@ -101,6 +101,34 @@ std::unique_ptr<LinkReader> open_pulled(const Area& area, std::uint32_t index, F
 template <class Writer, class Reader>
 constexpr LinkEnds links_with() {
   return {open_writer<Writer>, open_pulled<Reader>};
+}
+
+/// The same for a peer that delivers frames on its own thread: its Reader<Receiver>, made of the area, calls
+/// deliver() of the receiver for each.
+template <template <class> class Reader>
+class DeliveredLink final : public LinkReader {
+ public:
+  DeliveredLink(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
+  void read() override { delivery_.wait(); }
+
+ private:
+  LinkDelivery delivery_;
+  Reader<LinkDelivery> in_;
+};
+template <template <class> class Reader>
+std::unique_ptr<LinkReader> open_delivered(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+  return std::make_unique<DeliveredLink<Reader>>(area, sink);
+}
+template <FrameWriter Writer, template <class> class Reader>
+void play_delivered(const Area& area, std::uint32_t index) {
+  if (index < area.publishers()) {
+    Writer out(area, index);
+    publish_frames(area, index, out);
+  } else {
+    DeliveredFrames frames(area, index - area.publishers());
+    const Reader<DeliveredFrames> in(area, frames);
+    frames.read();
+  }
 }
 
 }  // namespace cardan::bench

@@ -62,4 +62,28 @@ std::vector<Wait> waits_of(std::vector<Wait> always, const std::vector<Wait>& op
   return always;
 }
 
+std::vector<std::shared_ptr<void>> start_companions(const std::vector<Contender>& contenders, const std::string& folder,
+                                                    const std::function<void(const std::string&)>& fail) {
+  std::vector<std::shared_ptr<void>> companions;
+  for (const Peer& peer : peers_of(contenders)) {
+    const PeerKind& kind = kind_of(peer);
+    if (kind.start_companion == nullptr) continue;
+    try {
+      companions.push_back(kind.start_companion(folder));
+    } catch (const Error& e) {
+      fail(fmt::format("{}: {}", name_of(peer), e.what()));
+    }
+  }
+  return companions;
+}
+
+std::vector<Wait> block_only(const std::vector<Wait>& /*wanted*/) { return {Wait::Block}; }
+
+std::string file_of_publisher(const char* peer, const Area& area, std::uint32_t publisher) {
+  const char* const folder = std::getenv("CARDAN_RUN_DIR");
+  std::string topic = area.header().topic;
+  std::replace(topic.begin(), topic.end(), '/', '_');
+  return fmt::format("{}/{}{}_{}", folder != nullptr ? folder : "/tmp", peer, topic, publisher);
+}
+
 }  // namespace cardan::bench

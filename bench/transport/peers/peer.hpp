@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,12 +44,12 @@ struct PeerKind {
   bool on_request = false;
   /// The ways of waiting that are measured when `wanted` are asked for.
   std::vector<Wait> (*waits)(const std::vector<Wait>& wanted) = nullptr;
-  /// Makes what its roles share. Null: the peer finds its roles by a discovery of its own.
+  /// Makes what its roles share. Null: the peer finds its roles by its own discovery.
   Wiring (*wire)(const Cell& cell) = nullptr;
   /// Starts a program that the peer needs besides its roles, such as a daemon, when the bench begins. It ends with what
   /// is returned. Null: it needs none.
   std::shared_ptr<void> (*start_companion)(const std::string& folder) = nullptr;
-  /// Plays one role of a run, in a process of its own: publishers first, then readers. Throws cardan::Error.
+  /// Plays one role of a run, in its own process: publishers first, then readers. Throws cardan::Error.
   void (*play)(const Area& area, std::uint32_t index) = nullptr;
   /// Its ends for `cardan bench pipeline`.
   LinkEnds links{};
@@ -72,6 +73,17 @@ const PeerKind& kind_of(const Peer& peer);
 /// Those of `always`, then those of `optional` that are wanted.
 std::vector<Wait> waits_of(std::vector<Wait> always, const std::vector<Wait>& optional,
                            const std::vector<Wait>& wanted);
+
+/// Of a peer that has one way.
+std::vector<Wait> block_only(const std::vector<Wait>& wanted);
+
+/// A file of a publisher's in the folder that the harness made for this run.
+std::string file_of_publisher(const char* peer, const Area& area, std::uint32_t publisher);
+
+/// Starts what these need, each once: a second daemon would not start. It ends with what is returned. Without it, the
+/// peer's runs will say that they were not ready; `fail` is told why. Blocks until they run.
+std::vector<std::shared_ptr<void>> start_companions(const std::vector<Contender>& contenders, const std::string& folder,
+                                                    const std::function<void(const std::string&)>& fail);
 
 /// Of an area whose task is not Frames: single operations of Cardan.
 void play_cardan_operation(const Area& area, std::uint32_t index);

@@ -8,10 +8,8 @@
 namespace cardan::bench {
 namespace {
 
-const RegisteredPeer kAdded({.peer = Peer{"added"},
-                             .place = 1000,
-                             .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                             .play = [](const Area&, std::uint32_t) {}});
+const RegisteredPeer kAdded(
+    {.peer = Peer{"added"}, .place = 1000, .waits = block_only, .play = [](const Area&, std::uint32_t) {}});
 
 // The work of a newcomer: one file, and the bench offers it.
 TEST(Peers, AFileAddsOne) {

@@ -39,17 +39,15 @@ class SocketReader {
   StreamsIn in_;
 };
 
-std::vector<Wait> socket_waits(const std::vector<Wait>&) { return {Wait::Block}; }
-
 const RegisteredPeer kUdsPeer({.peer = Peer{"uds"},
                                .place = 30,
-                               .waits = socket_waits,
+                               .waits = block_only,
                                .wire = [](const Cell& cell) { return wire_streams(cell, Stream::Unix); },
                                .play = play_with<SocketWriter, SocketReader>,
                                .links = links_with<SocketWriter, SocketReader>()});
 const RegisteredPeer kTcpPeer({.peer = Peer{"tcp"},
                                .place = 40,
-                               .waits = socket_waits,
+                               .waits = block_only,
                                .wire = [](const Cell& cell) { return wire_streams(cell, Stream::Tcp); },
                                .play = play_with<SocketWriter, SocketReader>,
                                .links = links_with<SocketWriter, SocketReader>()});

@@ -59,7 +59,7 @@ std::pair<Fd, Fd> tcp_pair() {
     socklen_t other_length = sizeof other;
     Fd far(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&other), &other_length, SOCK_CLOEXEC));
     if (far.get() < 0) fail("cannot accept on 127.0.0.1");
-    if (other.sin_port != mine.sin_port) continue;  // a stranger on this computer was faster
+    if (other.sin_port != mine.sin_port) continue;  // another program on this computer was faster
     set_no_delay(near.get());
     set_no_delay(far.get());
     return {std::move(near), std::move(far)};

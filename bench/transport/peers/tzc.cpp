@@ -103,7 +103,7 @@ Wiring wire_tzc(const Cell& cell) {
 
 const RegisteredPeer kTzc({.peer = Peer{"tzc"},
                            .place = 45,
-                           .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                           .waits = block_only,
                            .wire = wire_tzc,
                            .play = play_with<TzcWriter, TzcReader>,
                            .links = links_with<TzcWriter, TzcReader>()});

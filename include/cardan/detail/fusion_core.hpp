@@ -35,7 +35,7 @@ class FusionCore {
   FusionCore& operator=(const FusionCore&) = delete;
   ~FusionCore();
 
-  /// Adds a reference of its own; null is ignored.
+  /// Adds its own reference; null is ignored.
   void offer(std::size_t input, SampleBlock* block) noexcept;
   /// Writes one block an input (null: fires without it), each with a reference that passes to the caller; false: no
   /// set.

@@ -39,7 +39,7 @@ enum class FusionCount : std::uint8_t {
 inline constexpr std::size_t kFusionCounts = static_cast<std::size_t>(FusionCount::Unstamped) + 1;
 
 struct FusionEntry {
-  SampleBlock* block;  ///< with a reference of its own
+  SampleBlock* block;  ///< with its own reference
   std::int64_t time;
 };
 

@@ -260,7 +260,7 @@ struct CheckField<Message, NamedType<Name, T>> {
   static_assert(
       kKind != Kind::NotDescribed,
       "Cardan message: a field's type is not a number, enum, array, FixedString, FixedVector, shm::vector, shm::string "
-      "or described struct; give that struct a CARDAN_MESSAGE line of its own, before this one");
+      "or described struct; give that struct its own CARDAN_MESSAGE line, before this one");
   static_assert(kKind != Kind::NoWireForm,
                 "Cardan message: arrays and vectors of arrays or vectors have no ROS 2 form; put an inner array into a "
                 "struct, or keep one flat list");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages from before a file's start. A topic that is published once or rarely (a calibration, a map) has no message
-// in a later part of a recording. So each part begins with the last messages of its topics, with their original times,
-// and says how many these are. Any thread; nothing blocks.
 #pragma once
+
+/// \file
+/// Messages from before a file's start. A topic that is published once or rarely (a calibration, a map) has no message
+/// in a later part of a recording. So each part begins with the last messages of its topics, with their original times,
+/// and says how many these are. Any thread; nothing blocks.
 
 #include <cstdint>
 #include <map>
@@ -13,9 +15,9 @@
 
 namespace cardan::mcap {
 
-/// The metadata record that says it.
+/// Name of the metadata record that says it.
 inline constexpr const char* kBeforeStartName = "cardan.before_start";
-/// … and the one with the number of publishers of topics that had several.
+/// Name of the metadata record with the number of publishers of topics that had several.
 inline constexpr const char* kPublishersName = "cardan.publishers";
 /// In a channel's metadata, where it has no offered_qos_profiles: how many samples a late subscriber is given.
 inline constexpr const char* kDepthKey = "cardan.depth";

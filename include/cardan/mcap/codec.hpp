@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records to bytes and back. Any thread; does not block.
 #pragma once
+
+/// \file
+/// Records to bytes and back. Any thread; does not block.
 
 #include <concepts>
 #include <cstring>
@@ -140,21 +142,24 @@ void append(Bytes& out, const Record& record, View extra = {}) {
   std::memcpy(out.data() + content - sizeof bytes, &bytes, sizeof bytes);
 }
 
-/// A record of whatever kind.
+/// A record of any kind.
 struct RawRecord {
-  std::uint8_t opcode = 0;
-  View content{};
+  std::uint8_t opcode = 0;  ///< an Opcode, or a number that the specification does not name
+  View content{};           ///< without the opcode and the length
+  /// Whether it is of this kind.
   [[nodiscard]] bool is(Opcode which) const noexcept { return opcode == static_cast<std::uint8_t>(which); }
 };
 
 /// The opcode and length at the beginning of `bytes` (kPrefixBytes of them).
 struct Prefix {
-  std::uint8_t opcode = 0;
+  std::uint8_t opcode = 0;   ///< as RawRecord::opcode
   std::uint64_t length = 0;  ///< of the content
 
+  /// Reads kPrefixBytes bytes; `bytes` must have them.
   explicit Prefix(View bytes) noexcept : opcode(static_cast<std::uint8_t>(bytes[0])) {
     std::memcpy(&length, bytes.data() + 1, sizeof length);
   }
+  /// Whether the record is of this kind.
   [[nodiscard]] bool is(Opcode which) const noexcept { return opcode == static_cast<std::uint8_t>(which); }
 };
 

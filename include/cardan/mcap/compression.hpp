@@ -17,7 +17,7 @@ namespace cardan::mcap {
 
 /// How chunks are compressed.
 enum class Compression : std::uint8_t {
-  None,
+  None,  ///< costs no CPU time; the largest files
   Lz4,   ///< fast, and readable everywhere
   Zstd,  ///< smaller, slower
 };
@@ -32,14 +32,14 @@ inline constexpr std::array<std::string_view, 3> kCompressionNames{"none", "lz4"
 /// As compression_named(). Throws Error (InvalidArgument).
 [[nodiscard]] Compression require_compression(std::string_view name);
 
-/// The levels that its library knows, the lowest and the highest.
+/// The levels that a compression's library knows.
 struct Levels {
-  int lowest = 0, highest = 0;
+  int lowest = 0, highest = 0;  ///< both are allowed; a higher level gives smaller files and takes longer
 };
 /// The levels of a compression. Any thread; does not block.
 [[nodiscard]] Levels levels_of(Compression compression) noexcept;
 
-/// Keeps its tables from chunk to chunk. Not to be shared by threads; does not block.
+/// Compresses chunks. Keeps its tables from chunk to chunk. Not to be shared by threads; does not block.
 class Compressor {
  public:
   /// level: as the library's; 0 is its default, a lower one is faster.
@@ -48,9 +48,10 @@ class Compressor {
   Compressor(Compressor&&) noexcept;
   Compressor& operator=(Compressor&&) noexcept;
 
+  /// As given to the constructor.
   [[nodiscard]] Compression kind() const noexcept { return kind_; }
 
-  /// Appends the compressed bytes. Throws Error (System): the library refuses, for want of memory.
+  /// Appends the compressed bytes. Throws Error (System): the library fails, for lack of memory.
   void append(Bytes& out, View bytes);
 
  private:
@@ -60,37 +61,39 @@ class Compressor {
   std::unique_ptr<State> state_;
 };
 
-/// Replaces `out` by exactly `size` bytes. Returns why that is impossible; nullptr: done. Nothing of what a file says
-/// is trusted: `size` bytes are allocated only once the compressed bytes have turned out to hold that many, unless it
-/// is at most 64 times their number and 1 MiB. Any thread; does not block.
+/// Replaces `out` by exactly `size` bytes. Returns the reason if that is impossible; nullptr: done. No number of a file
+/// is trusted: above 64 times the compressed bytes and 1 MiB, `size` bytes are allocated only after a first pass has
+/// shown that the data has that many. Any thread; does not block.
 [[nodiscard]] const char* decompress(std::string_view compression, View compressed, std::uint64_t size, Bytes& out);
 
-/// Unpacks a file of zstd frames: `read` fills what it is given and returns how much (0: the end), `write` takes what
-/// comes out, at most `most` bytes. Returns why that is impossible; nullptr: done. Throws what the two throw.
+/// Unpacks a file of zstd frames: `read` fills a buffer and returns the number of bytes (0: the end), `write` takes the
+/// unpacked bytes, at most `most` in all. Returns the reason if that is impossible; nullptr: done. Throws the
+/// exceptions of `read` and `write`.
 [[nodiscard]] const char* unpack_zstd(const std::function<std::size_t(std::span<std::byte>)>& read,
                                       const std::function<void(View)>& write, std::uint64_t most);
 
-/// The most that a file of `packed` bytes may hold in all, if rosbag2 compressed it as a whole or message by message:
-/// 64 times as much and 1 MiB, or unpacked_limit() if that is more.
+/// The most bytes that a file of `packed` bytes may hold, if rosbag2 compressed it as a whole or message by message:
+/// 64 times `packed` and 1 MiB, or unpacked_limit() if that is more.
 [[nodiscard]] std::uint64_t most_unpacked_of(std::uint64_t packed) noexcept;
 
 /// The messages of a file that rosbag2 compressed one by one (compression_mode MESSAGE): each is a zstd frame that says
 /// how much it holds. Not to be shared by threads; does not block.
 class PackedMessages {
  public:
+  /// Of a file of this many bytes: in all, at most most_unpacked_of() bytes come out of it.
   explicit PackedMessages(std::uint64_t file_bytes) : left_(most_unpacked_of(file_bytes)) {}
 
   /// Whether a message in CDR is such a frame: no CDR begins with these bytes.
   [[nodiscard]] static bool is_packed(View message) noexcept;
-  /// Replaces `out`. Returns why that is impossible; empty: done.
+  /// Replaces `out` by the message. Returns the reason if that is impossible; empty: done.
   [[nodiscard]] std::string unpack(View message, Bytes& out);
 
  private:
   std::uint64_t left_;  ///< bytes that may still come out of the file
 };
 
-/// A compressed chunk that holds more is not read, wherever options do not say another number: 512 MiB, or what
-/// CARDAN_MAX_CHUNK in the environment says, or what this process set (`--max-chunk`). Bytes. Any thread.
+/// The default limit of a compressed chunk's contents, in bytes: larger chunks are not read. 512 MiB, or
+/// $CARDAN_MAX_CHUNK, or the value that this process set (`--max-chunk`). Any thread.
 [[nodiscard]] std::uint64_t unpacked_limit() noexcept;
 /// Sets the limit for this process, in bytes. Any thread.
 void set_unpacked_limit(std::uint64_t bytes) noexcept;

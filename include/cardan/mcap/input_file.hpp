@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file was written: for bytes that the kernel had and that perhaps never reached the disk. They are there as
-// long as that kernel runs and that file system stays mounted, and after that only as far as they were made durable.
 #pragma once
+
+/// \file
+/// Files that are read at any place, and the file system on which a file was written.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,8 @@
 
 namespace cardan::mcap {
 
-/// A mounted file system of a running kernel. Plain data.
+/// A mounted file system of a running kernel. Plain data. Written bytes that have not reached the disk can be read as
+/// long as the same kernel runs and the file system stays mounted. After that, only durable bytes are certain.
 struct MountIdentity {
   std::string boot_id{};     ///< of the kernel; empty: unknown
   std::string mount{};       ///< the kernel's number of the mount, which it gives once only; empty: it gives none
@@ -24,8 +26,8 @@ struct MountIdentity {
 /// tells (ext4, xfs, f2fs), and a tmpfs tells by itself. Any thread; makes a few system calls.
 [[nodiscard]] MountIdentity mount_identity(int fd);
 
-/// Whether what was written at `then` is all there at `now`: the same kernel, and the file system was mounted all the
-/// time. False if that cannot be determined.
+/// Whether all bytes that were written at `then` are there at `now`: the same kernel, and the file system was mounted
+/// all the time. False if that cannot be determined.
 [[nodiscard]] bool mounted_since(const MountIdentity& then, const MountIdentity& now) noexcept;
 
 /// A file that is read at any place. Its size is queried again each time it matters, so that one which is still
@@ -40,10 +42,13 @@ class InputFile {
   /// a temporary file without a name, in $TMPDIR or else /var/tmp: at most most_unpacked_of() bytes. Throws as the
   /// constructor, and Error (InvalidArgument): it is damaged, or holds more; (System): there is no room for it.
   [[nodiscard]] static InputFile of_recording(const std::string& path);
-  static constexpr const char* kPackedEnding = ".zstd";
+  static constexpr const char* kPackedEnding = ".zstd";  ///< of the name of such a file
 
+  /// As given; of an unpacked file, the packed one's.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Bytes now. Throws Error (System).
   [[nodiscard]] std::uint64_t size() const;
+  /// The open file, valid as long as this object.
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
   /// Reads up to into.size() bytes from `offset`; less only at the end of the file. Throws Error (System): the disk

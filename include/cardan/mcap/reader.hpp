@@ -36,6 +36,7 @@ struct ReadOptions {
   std::uint64_t most_unpacked_bytes = unpacked_limit();
   /// Only the chunk that starts there; kNoChunk: only messages outside of chunks. Empty: all.
   std::optional<std::uint64_t> only_chunk{};
+  /// As `only_chunk`: only messages outside of chunks.
   static constexpr std::uint64_t kNoChunk = std::numeric_limits<std::uint64_t>::max();
   /// Whether a message from before the file's start (before_start.hpp) is left out. Empty: none is.
   std::function<bool(const Channel&, std::uint64_t log_time)> drops{};
@@ -44,9 +45,9 @@ struct ReadOptions {
 /// A message, its channel and schema, and its place in the file. Its data are valid until the next call of next(), or
 /// as long as `owner` is kept.
 struct MessageView {
-  const Channel* channel = nullptr;
-  const Schema* schema = nullptr;  ///< nullptr: its channel has none
-  Message message{};
+  const Channel* channel = nullptr;  ///< never nullptr in a message that was read; valid as long as the reader
+  const Schema* schema = nullptr;    ///< nullptr: its channel has none
+  Message message{};                 ///< the record
   /// Owner of the data, for code that reads ahead without copying. Any thread may drop it.
   std::shared_ptr<const void> owner{};
   std::size_t owner_bytes = 0;  ///< memory that `owner` keeps, including other messages of the same chunk
@@ -56,7 +57,7 @@ struct MessageView {
 
 /// How a file is opened.
 struct OpenOptions {
-  bool rescan = false;     ///< ignore the file's own summary
+  bool rescan = false;     ///< ignore the file's own summary and read the file through, which takes longer
   ScanOptions scanning{};  ///< if the file is scanned
 };
 
@@ -67,6 +68,7 @@ class Reader;
 /// Not thread safe; blocks for the disk.
 class Messages {
  public:
+  /// Reader::messages() makes one.
   Messages(const Reader& reader, ReadOptions options);
   ~Messages();
   Messages(Messages&&) noexcept;
@@ -85,39 +87,49 @@ class Messages {
 
 /// Reads a file by its index. A file without an index, because its writer crashed or wanted none, is scanned first
 /// (`complete()` reports this).
-/// Thread safety: any thread may have Messages of its own.
+/// Thread safety: any thread may have its own Messages.
 class Reader {
  public:
   /// Throws Error (InvalidArgument) if the file does not exist or is not an MCAP file, (System) if it cannot be read.
   explicit Reader(const std::string& path, const OpenOptions& options = {});
 
+  /// The open file.
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
+  /// The file's first record. Empty if it could not be read.
   [[nodiscard]] const Header& header() const noexcept { return header_; }
+  /// The file's index, as it stores it or as the scan found it.
   [[nodiscard]] const Summary& summary() const noexcept { return summary_; }
+  /// Whether summary().statistics() is known: a file may store an index without statistics.
   [[nodiscard]] bool has_statistics() const noexcept { return has_statistics_; }
+  /// Messages outside of chunks. Empty without a scan.
   [[nodiscard]] const std::vector<LooseMessage>& loose() const noexcept { return loose_; }
   /// How the file's end was found; Complete without a scan.
   [[nodiscard]] const Finish& finish() const noexcept { return finish_; }
+  /// Whether the file was finished by its writer.
   [[nodiscard]] bool complete() const noexcept { return finish_.how == Finish::How::Complete; }
+  /// Whether the file was read through, because it has no index that helps, or OpenOptions::rescan asked for it.
   [[nodiscard]] bool scanned() const noexcept { return scanned_; }
+  /// As Scan::gaps. Empty without a scan.
   [[nodiscard]] const std::vector<Gap>& gaps() const noexcept { return gaps_; }
+  /// As Scan::losses. Empty without a scan.
   [[nodiscard]] const std::vector<Problem>& losses() const noexcept { return losses_; }
   /// True if a part of the file could not be read, as far as a scan found out.
   [[nodiscard]] bool lossy() const noexcept;
 
   /// The messages that the file repeats from before its start. Empty: nothing.
   [[nodiscard]] const std::optional<BeforeStart>& before_start() const noexcept { return before_start_; }
-  /// Whether a message is such a one: of that chunk, with that log time.
+  /// Whether a message of the chunk that starts there, with this log time, is such a message.
   [[nodiscard]] bool is_from_before(std::uint64_t chunk, std::uint64_t log_time) const noexcept {
     return before_start_ && (log_time < before_start_->start || chunk < before_end_);
   }
-  /// How many publishers the topic had, as far as the file says.
+  /// How many publishers the topic had, 1 to 64; 1 if the file does not say it.
   [[nodiscard]] std::uint64_t publishers(const std::string& topic) const;
 
+  /// The messages that `options` select, in order. Each call starts again; the reader must live longer.
   [[nodiscard]] Messages messages(ReadOptions options = {}) const { return {*this, std::move(options)}; }
-  /// Empty if it is damaged.
+  /// Reads a metadata record. Empty if it is damaged. Throws Error (System) if the disk fails.
   [[nodiscard]] std::optional<Metadata> metadata(const MetadataIndex& index) const;
-  /// Reads its data into `buffer`. Empty if it is damaged.
+  /// Reads an attachment, with its data in `buffer`. Empty if it is damaged. Throws Error (System) if the disk fails.
   [[nodiscard]] std::optional<Attachment> attachment(const AttachmentIndex& index, Bytes& buffer) const;
 
  private:

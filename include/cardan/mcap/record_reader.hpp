@@ -26,10 +26,11 @@ struct RecordView : RawRecord {  ///< its content: until the next record is aske
 
 /// How far a file goes, and why not further.
 struct Finish {
+  /// Where the file ends.
   enum class How : std::uint8_t {
     Complete,  ///< to the magic at its end
-    Cut,       ///< ends in the middle, or in the zeros of what was reserved and not written: a crash
-    Damaged,   ///< says something impossible
+    Cut,       ///< ends in the middle, or in reserved space that was never written: a crash
+    Damaged,   ///< has an impossible value
   };
   How how = How::Complete;
   std::uint64_t valid = 0;  ///< bytes up to which all is well
@@ -40,22 +41,25 @@ struct Finish {
 /// Options of a RecordReader.
 struct RecordReaderOptions {
   bool open_chunks = true;  ///< give the records in a chunk instead of the chunk itself
-  bool check_crcs = true;
+  bool check_crcs = true;   ///< of chunks, if `open_chunks`; costs a pass over their bytes
   std::uint64_t most_record_bytes = std::uint64_t{4} << 30;  ///< a record that claims more is damage
   std::uint64_t most_unpacked_bytes = unpacked_limit();      ///< of a compressed chunk; one that holds more is refused
 };
 
-/// Reads a file from its beginning, record by record, from whatever gives bytes: a pipe, too. Unknown records are given
-/// as they are, for the caller to skip. Not to be shared by threads; blocks as `read` does, and throws what it throws.
+/// Reads a file from its beginning, record by record, from any source of bytes, such as a pipe. Unknown records are
+/// returned as they are, for the caller to skip. Not to be shared by threads; blocks as `read` does, and throws its
+/// exceptions.
 class RecordReader {
  public:
-  /// Fills (part of) what it is given and returns how much; 0: the end.
+  /// Fills the span or a part of it, and returns the number of bytes; 0: the end.
   using Read = std::function<std::size_t(std::span<std::byte>)>;
 
+  /// Reads nothing yet.
   explicit RecordReader(Read read, RecordReaderOptions options = {});
 
-  /// Empty: finish() says why.
+  /// The next record. Empty: finish() says why.
   [[nodiscard]] std::optional<RecordView> next();
+  /// How far the file goes, once next() has returned empty.
   [[nodiscard]] const Finish& finish() const noexcept { return finish_; }
 
  private:

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MCAP's records as plain structs. Source: the MCAP specification, version 0 (mcap.dev/spec); names and order of the
-// fields are the specification's. Times in nanoseconds since the epoch that the file's topics use (here: Unix time).
 #pragma once
+
+/// \file
+/// MCAP's records as plain structs. Source: the MCAP specification, version 0 (mcap.dev/spec). Names, order and meaning
+/// of the fields are the specification's. Times are nanoseconds since the epoch that the file's topics use (here: Unix
+/// time), sizes are bytes, and offsets are bytes from the start of the file.
+///
+/// Each struct has its opcode as `kOpcode`, and lists its fields once, in the order of the file: `fields(self, visit)`
+/// calls `visit(name, field)` for each. The encoder, the decoder and printers are such visitors.
 
 #include <array>
 #include <cstddef>
@@ -47,13 +53,10 @@ enum class Opcode : std::uint8_t {
 /// "Chunk"; nullptr for an opcode that the specification does not name.
 [[nodiscard]] const char* name_of(Opcode opcode) noexcept;
 
-// Each struct lists its fields once, in the order of the file, for its visitors: the encoder, the decoder, a
-// printer. `visit(name, field)` is called for each.
-
 /// The first record of a file.
 struct Header {
   static constexpr Opcode kOpcode = Opcode::Header;
-  std::string profile{}, library{};
+  std::string profile{}, library{};  ///< conventions that the file follows, as "ros2"; the program that wrote it
   static void fields(auto& self, auto&& visit) {
     visit("profile", self.profile);
     visit("library", self.library);
@@ -78,9 +81,9 @@ struct Footer {
 /// The definition of a message type.
 struct Schema {
   static constexpr Opcode kOpcode = Opcode::Schema;
-  std::uint16_t id = 0;  ///< 0 is not valid
-  std::string name{}, encoding{};
-  Bytes data{};
+  std::uint16_t id = 0;            ///< 0 is not valid
+  std::string name{}, encoding{};  ///< as "sensor_msgs/msg/Image" and "ros2msg"
+  Bytes data{};                    ///< the definition in that encoding
   static void fields(auto& self, auto&& visit) {
     visit("id", self.id);
     visit("name", self.name);
@@ -94,9 +97,9 @@ struct Schema {
 struct Channel {
   static constexpr Opcode kOpcode = Opcode::Channel;
   std::uint16_t id = 0;
-  std::uint16_t schema_id = 0;  ///< 0: no schema
-  std::string topic{}, message_encoding{};
-  std::map<std::string, std::string> metadata{};
+  std::uint16_t schema_id = 0;                    ///< 0: no schema
+  std::string topic{}, message_encoding{};        ///< as "/camera/front" and "cdr"
+  std::map<std::string, std::string> metadata{};  ///< of the topic, as ROS 2's quality of service
   static void fields(auto& self, auto&& visit) {
     visit("id", self.id);
     visit("schema_id", self.schema_id);
@@ -117,10 +120,10 @@ struct Rest : View {
 struct Message {
   static constexpr Opcode kOpcode = Opcode::Message;
   std::uint16_t channel_id = 0;
-  std::uint32_t sequence = 0;
+  std::uint32_t sequence = 0;      ///< its publisher's count; 0 if it has none
   std::uint64_t log_time = 0;      ///< when it was recorded
   std::uint64_t publish_time = 0;  ///< when it was published
-  Rest data{};
+  Rest data{};                     ///< the message in the channel's encoding
   /// The publisher's own stamp; 0: none. Not a field of the record: it follows the chunk's MessageIndex
   /// (source_times.hpp), and is lost where that is missing.
   std::int64_t source_time = 0;
@@ -138,11 +141,11 @@ inline constexpr std::size_t kMessageHeaderBytes = 2 + 4 + 8 + 8;
 /// Schemas, channels and messages together, usually compressed.
 struct Chunk {
   static constexpr Opcode kOpcode = Opcode::Chunk;
-  std::uint64_t message_start_time = 0, message_end_time = 0;
-  std::uint64_t uncompressed_size = 0;
-  std::uint32_t uncompressed_crc = 0;  ///< 0: none
-  std::string compression{};           ///< "", "lz4" or "zstd"
-  View records{};
+  std::uint64_t message_start_time = 0, message_end_time = 0;  ///< the least and the greatest log time of its messages
+  std::uint64_t uncompressed_size = 0;                         ///< of `records` once they are unpacked
+  std::uint32_t uncompressed_crc = 0;                          ///< 0: none
+  std::string compression{};                                   ///< "", "lz4" or "zstd"
+  View records{};                                              ///< compressed as `compression` says
   static void fields(auto& self, auto&& visit) {
     visit("message_start_time", self.message_start_time);
     visit("message_end_time", self.message_end_time);
@@ -170,12 +173,12 @@ struct MessageIndex {
 /// Where a chunk and its message indexes are in the file.
 struct ChunkIndex {
   static constexpr Opcode kOpcode = Opcode::ChunkIndex;
-  std::uint64_t message_start_time = 0, message_end_time = 0;
-  std::uint64_t chunk_start_offset = 0, chunk_length = 0;
+  std::uint64_t message_start_time = 0, message_end_time = 0;      ///< as in the chunk
+  std::uint64_t chunk_start_offset = 0, chunk_length = 0;          ///< of its record, with opcode and length
   std::map<std::uint16_t, std::uint64_t> message_index_offsets{};  ///< by channel
-  std::uint64_t message_index_length = 0;
-  std::string compression{};
-  std::uint64_t compressed_size = 0, uncompressed_size = 0;
+  std::uint64_t message_index_length = 0;                          ///< of all message indexes together
+  std::string compression{};                                       ///< as in the chunk
+  std::uint64_t compressed_size = 0, uncompressed_size = 0;        ///< of its records
   static void fields(auto& self, auto&& visit) {
     visit("message_start_time", self.message_start_time);
     visit("message_end_time", self.message_end_time);
@@ -190,12 +193,12 @@ struct ChunkIndex {
   bool operator==(const ChunkIndex&) const = default;
 };
 
-/// Its checksum, over all fields before it, is the codec's to write and to check.
+/// A file inside the file. The codec writes and checks its checksum, over all fields.
 struct Attachment {
   static constexpr Opcode kOpcode = Opcode::Attachment;
-  std::uint64_t log_time = 0, create_time = 0;
-  std::string name{}, media_type{};
-  View data{};
+  std::uint64_t log_time = 0, create_time = 0;  ///< when it was recorded, and when it was made; 0: unknown
+  std::string name{}, media_type{};             ///< as "calibration.yaml" and "application/yaml"
+  View data{};                                  ///< its contents
   static void fields(auto& self, auto&& visit) {
     visit("log_time", self.log_time);
     visit("create_time", self.create_time);
@@ -208,10 +211,10 @@ struct Attachment {
 /// Where an attachment is in the file.
 struct AttachmentIndex {
   static constexpr Opcode kOpcode = Opcode::AttachmentIndex;
-  std::uint64_t offset = 0, length = 0;
-  std::uint64_t log_time = 0, create_time = 0;
-  std::uint64_t data_size = 0;
-  std::string name{}, media_type{};
+  std::uint64_t offset = 0, length = 0;         ///< of its record, with opcode and length
+  std::uint64_t log_time = 0, create_time = 0;  ///< as in the attachment
+  std::uint64_t data_size = 0;                  ///< of its contents
+  std::string name{}, media_type{};             ///< as in the attachment
   static void fields(auto& self, auto&& visit) {
     visit("offset", self.offset);
     visit("length", self.length);
@@ -230,8 +233,8 @@ struct Statistics {
   std::uint64_t message_count = 0;
   std::uint16_t schema_count = 0;
   std::uint32_t channel_count = 0, attachment_count = 0, metadata_count = 0, chunk_count = 0;
-  std::uint64_t message_start_time = 0, message_end_time = 0;
-  std::map<std::uint16_t, std::uint64_t> channel_message_counts{};
+  std::uint64_t message_start_time = 0, message_end_time = 0;       ///< the least and the greatest log time
+  std::map<std::uint16_t, std::uint64_t> channel_message_counts{};  ///< messages by channel
   static void fields(auto& self, auto&& visit) {
     visit("message_count", self.message_count);
     visit("schema_count", self.schema_count);
@@ -249,8 +252,8 @@ struct Statistics {
 /// Names and values that belong to the file.
 struct Metadata {
   static constexpr Opcode kOpcode = Opcode::Metadata;
-  std::string name{};
-  std::map<std::string, std::string> metadata{};
+  std::string name{};                             ///< of the record; several may have the same
+  std::map<std::string, std::string> metadata{};  ///< value by name
   static void fields(auto& self, auto&& visit) {
     visit("name", self.name);
     visit("metadata", self.metadata);
@@ -261,8 +264,8 @@ struct Metadata {
 /// Where a metadata record is in the file.
 struct MetadataIndex {
   static constexpr Opcode kOpcode = Opcode::MetadataIndex;
-  std::uint64_t offset = 0, length = 0;
-  std::string name{};
+  std::uint64_t offset = 0, length = 0;  ///< of its record, with opcode and length
+  std::string name{};                    ///< as in the record
   static void fields(auto& self, auto&& visit) {
     visit("offset", self.offset);
     visit("length", self.length);
@@ -274,8 +277,8 @@ struct MetadataIndex {
 /// Where the records of a kind are in the summary.
 struct SummaryOffset {
   static constexpr Opcode kOpcode = Opcode::SummaryOffset;
-  std::uint8_t group_opcode = 0;
-  std::uint64_t group_start = 0, group_length = 0;
+  std::uint8_t group_opcode = 0;                    ///< the kind, as Opcode
+  std::uint64_t group_start = 0, group_length = 0;  ///< of all records of this kind together
   static void fields(auto& self, auto&& visit) {
     visit("group_opcode", self.group_opcode);
     visit("group_start", self.group_start);

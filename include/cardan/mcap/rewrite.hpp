@@ -19,15 +19,15 @@ struct RewriteOptions {
   /// empty.
   std::function<void(const Reader& first, RewriteOptions& options)> choose{};
   ReadOptions read{};  ///< which of their messages
-  /// With `read.start`, the output begins with what late subscribers would have been given then (MergedMessages).
+  /// With `read.start`, the output begins with the messages that late subscribers would have got then (MergedMessages).
   bool latched = true;
-  WriterOptions write{};
+  WriterOptions write{};  ///< how the output is written; an empty profile: that of the inputs, if it is the same in all
   bool attachments = true;  ///< and metadata: copied whole; those that are equal in several inputs, once
   /// Attachments and metadata to add, and names of which none of the inputs' are copied.
   std::vector<Attachment> add_attachments{};
-  std::vector<Metadata> add_metadata{};
-  std::set<std::string> drop_attachments{}, drop_metadata{};
-  bool replace = false;  ///< may replace an existing output
+  std::vector<Metadata> add_metadata{};                       ///< see `add_attachments`
+  std::set<std::string> drop_attachments{}, drop_metadata{};  ///< see `add_attachments`
+  bool replace = false;                                       ///< may replace an existing output
   /// Called now and then with the number of messages done and in total. If it returns false, the rewrite stops, and the
   /// output stays as it was.
   std::function<bool(std::uint64_t, std::uint64_t)> progress{};
@@ -35,14 +35,14 @@ struct RewriteOptions {
 
 /// The result of a rewrite.
 struct Rewritten {
-  std::uint64_t messages = 0, bytes = 0;
-  bool stopped = false;  ///< by `progress`
+  std::uint64_t messages = 0, bytes = 0;  ///< in the output
+  bool stopped = false;                   ///< by `progress`
   /// A problem of one input.
   struct Trouble {
-    std::string file;
+    std::string file;  ///< the input's path
     Problem problem;
   };
-  std::vector<Trouble> troubles;  ///< what could not be copied
+  std::vector<Trouble> troubles;  ///< data that could not be copied
   std::vector<Trouble> notes;     ///< inputs that were never finished, but of which nothing is missing
 };
 

@@ -12,12 +12,13 @@ namespace cardan::mcap {
 
 /// The result of a check of a file.
 struct Verification {
-  Finish finish;
-  std::uint64_t bytes = 0, messages = 0, chunks = 0, attachments = 0;
+  Finish finish;  ///< how far the file goes; only a complete one is compared with its summary
+  std::uint64_t bytes = 0, messages = 0, chunks = 0, attachments = 0;  ///< in the file
   std::uint64_t unchecked_bytes = 0;  ///< of chunks without a checksum: only their structure was checked
   std::vector<Problem> problems;      ///< in the order of the file; at most kMostProblems
-  static constexpr std::size_t kMostProblems = 1000;
+  static constexpr std::size_t kMostProblems = 1000;  ///< later problems are not kept
 
+  /// Whether the file is complete and without a problem.
   [[nodiscard]] bool good() const noexcept { return problems.empty() && finish.how == Finish::How::Complete; }
 };
 

@@ -13,6 +13,7 @@ struct Clock {
   std::int64_t clock = 0;  ///< nanoseconds of the clock that the stamps use (in ROS: int32 seconds + nanoseconds)
 };
 
+/// ROS has the time as RosTime.
 template <>
 struct CdrForm<Clock> {
   static constexpr std::size_t kLeastBytes = 8;

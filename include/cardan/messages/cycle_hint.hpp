@@ -13,8 +13,8 @@ namespace cardan {
 /// writes while the pipeline idles (SPEED, III.B). Times are nanoseconds of the steady clock. Plain data: other
 /// programs write it, so every reader must check it.
 struct CycleHint {
-  static constexpr double kMaxWeight = 1000;
-  static constexpr std::int64_t kMaxPeriod = 3'600'000'000'000;  ///< one hour
+  static constexpr double kMaxWeight = 1000;                     ///< the greatest `weight`
+  static constexpr std::int64_t kMaxPeriod = 3'600'000'000'000;  ///< the longest `period_ns`: one hour
 
   std::uint64_t instance = 0;  ///< a random number of the Cycle object, because two programs may use the same name
   std::uint64_t count = 0;     ///< cycles started so far
@@ -24,7 +24,7 @@ struct CycleHint {
   std::int64_t period_ns = 0;  ///< from start to start, as the application expects it; 0: not given
   double weight = 1;           ///< relative to other applications' computing, above 0 to kMaxWeight
   bool busy = false;           ///< the newest cycle is still running
-  FixedString<64> name{};
+  FixedString<64> name{};      ///< of the Cycle object, for reports
 };
 
 /// One stream for each Cycle object. Only the freshest sample counts, and no publisher waits for it to be taken.

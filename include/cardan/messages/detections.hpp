@@ -9,32 +9,33 @@
 #include "cardan/messages/geometry.hpp"
 #include "cardan/shm_vector.hpp"
 
-// The result of a detector. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has a list of
-// hypotheses, each with a pose and its covariance, and a header of its own; here it has one label and one score. The
-// conversion to ROS loses nothing. The conversion from ROS takes the hypothesis with the highest score and drops the
-// others, the hypotheses' poses and the inner headers.
+/// \file
+/// The result of a detector. In ROS 2: vision_msgs (version 4, Humble and newer). There each detection has its own
+/// header and a list of hypotheses, each with a pose and its covariance; here it has one label and one score. The
+/// conversion to ROS loses nothing. The conversion from ROS takes the hypothesis with the highest score and drops the
+/// others, the hypotheses' poses and the inner headers.
 
 namespace cardan {
 
 /// A box in an image, in pixels.
 struct Detection2D {
-  FixedString<60> label;  ///< "pedestrian"
+  FixedString<60> label;  ///< class of the object, as "pedestrian"
   double score = 0;       ///< 0 to 1
   double center_x = 0;    ///< pixels from the left
   double center_y = 0;    ///< pixels from the top
   double theta = 0;       ///< rotation, rad
-  double size_x = 0;      ///< pixels, before the rotation
-  double size_y = 0;
-  FixedString<28> id;  ///< of the tracked object, the same in every frame; empty: not tracked
+  double size_x = 0;      ///< width in pixels, before the rotation
+  double size_y = 0;      ///< height in pixels, before the rotation
+  FixedString<28> id;     ///< of the tracked object, the same in every frame; empty: not tracked
 };
 
 /// A box in space, in metres, in the header's frame.
 struct Detection3D {
-  FixedString<60> label;
-  double score = 0;    ///< 0 to 1
-  Pose center;         ///< of the box, with its orientation
-  Vector3 size;        ///< metres along the box's own x, y, z
-  FixedString<28> id;  ///< of the tracked object; empty: not tracked
+  FixedString<60> label;  ///< class of the object, as "pedestrian"
+  double score = 0;       ///< 0 to 1
+  Pose center;            ///< of the box, with its orientation
+  Vector3 size;           ///< metres along the box's own x, y, z
+  FixedString<28> id;     ///< of the tracked object; empty: not tracked
 };
 
 /// All boxes in one image; vision_msgs/msg/Detection2DArray in ROS 2. `header` is the image's header.
@@ -43,7 +44,8 @@ struct Detections2D {
   shm::vector<Detection2D> detections;
 };
 
-/// All boxes of one point cloud or fusion; vision_msgs/msg/Detection3DArray in ROS 2.
+/// All boxes of one point cloud or fusion; vision_msgs/msg/Detection3DArray in ROS 2. `header` has the time of the
+/// measurement and the frame of the boxes.
 struct Detections3D {
   Header header;
   shm::vector<Detection3D> detections;
@@ -91,12 +93,16 @@ struct DetectionCdr {
 }  // namespace detail
 
 // Fewest bytes: stamp 8, two empty texts and one empty list 12, the box 40 or 80.
+/// As vision_msgs/msg/Detection2DArray.
 template <>
 struct CdrForm<Detections2D> : detail::DetectionsCdr<Detections2D, 60> {};
+/// As vision_msgs/msg/Detection3DArray.
 template <>
 struct CdrForm<Detections3D> : detail::DetectionsCdr<Detections3D, 100> {};
+/// As vision_msgs/msg/Detection2D, with an empty header.
 template <>
 struct CdrForm<Detection2D> : detail::DetectionCdr<Detection2D, 60> {};
+/// As vision_msgs/msg/Detection3D, with an empty header.
 template <>
 struct CdrForm<Detection3D> : detail::DetectionCdr<Detection3D, 100> {};
 

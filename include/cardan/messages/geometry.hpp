@@ -5,14 +5,15 @@
 
 #include "cardan/messages/header.hpp"
 
-// Positions, orientations and motion: geometry_msgs and nav_msgs/Odometry. Metres, radians and seconds; x forward, y
-// left, z up (REP-103).
+/// \file
+/// Positions, orientations and motion: geometry_msgs and nav_msgs/Odometry. Metres, radians and seconds; x forward, y
+/// left, z up (REP-103).
 
 namespace cardan {
 
-/// geometry_msgs/msg/Vector3 in ROS 2. Its user says the unit.
+/// A vector in space; geometry_msgs/msg/Vector3 in ROS 2. The message that holds it says the unit.
 struct Vector3 {
-  double x = 0, y = 0, z = 0;
+  double x = 0, y = 0, z = 0;  ///< along the axes of the frame
   friend bool operator==(const Vector3&, const Vector3&) = default;
 };
 
@@ -22,9 +23,9 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// A unit quaternion. A default-constructed one rotates nothing.
+/// A unit quaternion; geometry_msgs/msg/Quaternion in ROS 2. A default-constructed one rotates nothing.
 struct Quaternion {
-  double x = 0, y = 0, z = 0, w = 1;
+  double x = 0, y = 0, z = 0, w = 1;  ///< axis · sin(angle / 2), and cos(angle / 2)
   friend bool operator==(const Quaternion&, const Quaternion&) = default;
 };
 
@@ -49,43 +50,43 @@ struct Transform {
   friend bool operator==(const Transform&, const Transform&) = default;
 };
 
-/// geometry_msgs/msg/PoseWithCovariance in ROS 2.
+/// A pose with its uncertainty; geometry_msgs/msg/PoseWithCovariance in ROS 2.
 struct PoseWithCovariance {
   Pose pose;
   std::array<double, 36> covariance{};  ///< row-major 6×6: x, y, z, rotation about X, Y, Z
 };
 
-/// geometry_msgs/msg/TwistWithCovariance in ROS 2.
+/// Velocities with their uncertainty; geometry_msgs/msg/TwistWithCovariance in ROS 2.
 struct TwistWithCovariance {
   Twist twist;
   std::array<double, 36> covariance{};  ///< row-major 6×6: x, y, z, rotation about X, Y, Z
 };
 
-/// geometry_msgs/msg/PoseStamped in ROS 2.
+/// A pose at a time; geometry_msgs/msg/PoseStamped in ROS 2.
 struct PoseStamped {
-  Header header;
+  Header header;  ///< frame in which the pose is given
   Pose pose;
 };
 
-/// geometry_msgs/msg/TwistStamped in ROS 2.
+/// Velocities at a time; geometry_msgs/msg/TwistStamped in ROS 2.
 struct TwistStamped {
-  Header header;
+  Header header;  ///< frame in which the velocities are given
   Twist twist;
 };
 
-/// From frame `child_frame_id` to frame `header.frame_id`, as tf2 has it.
+/// The place of a frame in another, at a time; geometry_msgs/msg/TransformStamped in ROS 2.
 struct TransformStamped {
-  Header header;
-  FrameId child_frame_id;
-  Transform transform;
+  Header header;           ///< `frame_id`: the parent frame
+  FrameId child_frame_id;  ///< the frame whose place is given
+  Transform transform;     ///< takes coordinates in the child frame to the parent frame, as in tf2
 };
 
-/// Estimated pose in `header.frame_id` and velocity in `child_frame_id`.
+/// Estimated pose and velocity; nav_msgs/msg/Odometry in ROS 2.
 struct Odometry {
-  Header header;
-  FrameId child_frame_id;
-  PoseWithCovariance pose;
-  TwistWithCovariance twist;
+  Header header;              ///< `frame_id`: the frame of `pose`
+  FrameId child_frame_id;     ///< the moving frame, usually the vehicle's
+  PoseWithCovariance pose;    ///< of the moving frame, in `header.frame_id`
+  TwistWithCovariance twist;  ///< in the moving frame, `child_frame_id`
 };
 
 }  // namespace cardan

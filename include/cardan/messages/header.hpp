@@ -30,11 +30,12 @@ struct Header {
 /// builtin_interfaces/Time. ROS counts seconds in 32 bits, so a stamp before 1901 or after January 2038 is written as
 /// the nearest time that ROS can represent.
 struct RosTime {
-  std::int32_t sec = 0;
-  std::uint32_t nanosec = 0;
+  std::int32_t sec = 0;       ///< since 1970, rounded down
+  std::uint32_t nanosec = 0;  ///< after that second, 0 to 999,999,999
 
-  static constexpr std::int64_t kSecond = 1'000'000'000;
+  static constexpr std::int64_t kSecond = 1'000'000'000;  ///< nanoseconds
 
+  /// The time of a stamp, nanoseconds since 1970.
   [[nodiscard]] static constexpr RosTime from(std::int64_t nanoseconds) noexcept {
     std::int64_t seconds = nanoseconds / kSecond;
     std::int64_t rest = nanoseconds % kSecond;
@@ -49,9 +50,11 @@ struct RosTime {
     return {static_cast<std::int32_t>(seconds), static_cast<std::uint32_t>(rest)};
   }
 
+  /// Nanoseconds since 1970.
   [[nodiscard]] constexpr std::int64_t nanoseconds() const noexcept { return sec * kSecond + nanosec; }
 };
 
+/// ROS has the stamp as RosTime, and no `sequence`.
 template <>
 struct CdrForm<Header> {
   static constexpr std::size_t kLeastBytes = 12;  // the stamp and the length of a text

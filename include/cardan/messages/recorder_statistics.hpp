@@ -12,11 +12,11 @@ namespace cardan {
 
 /// Counts of one topic's samples since the recording started.
 struct RecordedTopic {
-  FixedString<124> topic{};    ///< cut if longer
-  std::uint64_t recorded = 0;  ///< samples on disk
-  std::uint64_t lost = 0;      ///< samples
-  std::uint64_t queued = 0;    ///< samples that wait or are being written
-  std::uint64_t queued_bytes = 0;
+  FixedString<124> topic{};        ///< cut if longer
+  std::uint64_t recorded = 0;      ///< samples on disk
+  std::uint64_t lost = 0;          ///< samples
+  std::uint64_t queued = 0;        ///< samples that wait or are being written
+  std::uint64_t queued_bytes = 0;  ///< of those
 };
 
 /// A recorder's report on itself, published once a second, and each time after it has looked for topics.
@@ -28,7 +28,7 @@ struct RecorderStatistics {
   std::uint64_t free_bytes = 0;                                        ///< left on the disk
   /// When it last started to look for topics and then attached to those that it records; steady clock, nanoseconds.
   std::int64_t looked_ns = 0;
-  bool paused = false;
+  bool paused = false;                ///< nothing is recorded until the pause ends
   FixedString<252> file{};            ///< the file that is being written; cut if longer
   shm::vector<RecordedTopic> topics;  ///< as many as fit
 };

@@ -6,24 +6,34 @@
 
 #include "cardan/messages/geometry.hpp"
 
-// Plain sensor messages: inertial, satellite navigation, CAN.
+/// \file
+/// Plain sensor messages: inertial, satellite navigation, CAN.
 
 namespace cardan {
 
-/// A covariance whose first element is -1 means that the quantity is not measured.
+/// Measurements of an inertial sensor; sensor_msgs/msg/Imu in ROS 2. A covariance whose first element is -1 means that
+/// the quantity is not measured.
 struct Imu {
-  Header header;
-  Quaternion orientation;
-  std::array<double, 9> orientation_covariance{};  ///< row-major about x, y, z
-  Vector3 angular_velocity;                        ///< rad/s
-  std::array<double, 9> angular_velocity_covariance{};
-  Vector3 linear_acceleration;  ///< m/s²
-  std::array<double, 9> linear_acceleration_covariance{};
+  Header header;           ///< `frame_id`: the sensor's frame, in which the rates and accelerations are given
+  Quaternion orientation;  ///< of the sensor
+  std::array<double, 9> orientation_covariance{};          ///< rad², row-major about x, y, z
+  Vector3 angular_velocity;                                ///< rad/s
+  std::array<double, 9> angular_velocity_covariance{};     ///< (rad/s)², row-major x, y, z
+  Vector3 linear_acceleration;                             ///< m/s²
+  std::array<double, 9> linear_acceleration_covariance{};  ///< (m/s²)², row-major x, y, z
 };
 
 /// The kind of a position fix, and the systems used; sensor_msgs/msg/NavSatStatus in ROS 2.
 struct NavSatStatus {
-  enum class Fix : std::int8_t { Unknown = -2, None = -1, Fix = 0, Sbas = 1, Gbas = 2 };
+  /// With ROS's values.
+  enum class Fix : std::int8_t {
+    Unknown = -2,  ///< the receiver does not say it
+    None = -1,     ///< it has no position
+    Fix = 0,       ///< without augmentation
+    Sbas = 1,      ///< with corrections from satellites
+    Gbas = 2,      ///< with corrections from a ground station
+  };
+  /// Systems of satellites; kCompass is BeiDou.
   static constexpr std::uint16_t kGps = 1, kGlonass = 2, kCompass = 4, kGalileo = 8;
 
   Fix status = Fix::Unknown;
@@ -32,9 +42,10 @@ struct NavSatStatus {
 
 /// A position of a satellite receiver; sensor_msgs/msg/NavSatFix in ROS 2.
 struct NavSatFix {
+  /// Which elements of the covariance are known; with ROS's values.
   enum class CovarianceType : std::uint8_t { Unknown = 0, Approximated = 1, DiagonalKnown = 2, Known = 3 };
 
-  Header header;
+  Header header;  ///< `frame_id`: the frame of the antenna
   NavSatStatus status;
   double latitude = 0;                          ///< degrees, north positive
   double longitude = 0;                         ///< degrees, east positive
@@ -46,11 +57,11 @@ struct NavSatFix {
 /// A classic CAN frame; can_msgs/msg/Frame in ROS 2, which has no CAN FD.
 struct CanFrame {
   Header header;
-  std::uint32_t id = 0;
-  bool is_rtr = false;
-  bool is_extended = false;
-  bool is_error = false;
-  std::uint8_t dlc = 0;  ///< valid bytes of `data`, 0 to 8
+  std::uint32_t id = 0;      ///< 11 bits, or 29 if `is_extended`
+  bool is_rtr = false;       ///< asks for data and has none
+  bool is_extended = false;  ///< `id` has 29 bits
+  bool is_error = false;     ///< an error frame, not data
+  std::uint8_t dlc = 0;      ///< valid bytes of `data`, 0 to 8
   std::array<std::uint8_t, 8> data{};
 };
 

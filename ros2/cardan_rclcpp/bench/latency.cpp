@@ -169,7 +169,7 @@ void send(const Settings& settings, bool by_cardan) {
   std::_Exit(0);
 }
 
-/// Starts `what` in a process of its own, which ends with this one.
+/// Starts `what` in its own process, which ends with this one.
 template <class Function>
 pid_t start(Function what) {
   const pid_t child = ::fork();

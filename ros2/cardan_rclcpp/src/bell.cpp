@@ -64,7 +64,7 @@ Bell::Bell() {
     errno = error;
     fail("cardan_rclcpp: eventfd — raise the limit of open files (ulimit -n)");
   }
-  // Signals are rclcpp's and the application's affair: none of them shall end in this thread.
+  // Signals belong to rclcpp and the application: this thread must not get any.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -38,7 +38,7 @@ void be_prompt() noexcept {
   if (::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &lowest) == 0) return;
   own.size = sizeof own;
   own.runtime = kSlice;
-  own.flags &= kResetOnFork;  // the others say that more fields are to be set
+  own.flags &= kResetOnFork;  // the others mean that more fields must be set
   static_cast<void>(::syscall(SYS_sched_setattr, 0, &own, 0));
 }
 

@@ -89,7 +89,7 @@ inline bool eventually(const std::function<bool()>& condition) {
   return true;
 }
 
-/// An executor that spins on a thread of its own until it goes.
+/// An executor that spins on its own thread until it goes.
 class Spinning {
  public:
   explicit Spinning(const std::string& kind, const std::shared_ptr<rclcpp::Node>& node)

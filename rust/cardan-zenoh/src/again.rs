@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A panic in Zenoh, which a stranger can cause by malformed bytes, leaves its locks poisoned: nothing would be carried any
+//! A panic in Zenoh, which an unknown peer can cause by malformed bytes, leaves its locks poisoned: nothing would be carried any
 //! more, and nobody would see it. So the program starts itself again in its place: the same process and pipes, the same rules.
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Before it starts again: a stranger that causes one panic after the other must not use up a processor.
+/// Before it starts again: a peer that causes one panic after the other must not use up a processor.
 const PAUSE: Duration = Duration::from_secs(1);
 const WORD: &str = "again";
 

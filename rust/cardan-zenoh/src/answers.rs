@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Answers to this bridge's questions. Zenoh hands them over from threads of its own, and tokens also from the thread that
+//! Answers to this bridge's questions. Zenoh hands them over from its own threads, and tokens also from the thread that
 //! asks, while the session is locked. A callback that waited for room could therefore wait forever, and everybody else
 //! with it. These callbacks never wait: what finds no room is left out.
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};

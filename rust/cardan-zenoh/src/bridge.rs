@@ -38,7 +38,7 @@ const SHOWN: usize = 16;
 const OF_TOPIC: Room = Room { answers: 1024, bytes: 1 << 20 };
 const LOOK: Duration = Duration::from_millis(500);
 const LOOK_AT_RECEIVERS: Duration = Duration::from_millis(50);
-/// Between two looks at all that is announced, which strangers can cause, and for its answers.
+/// Between two looks at all that is announced, which unknown peers can cause, and for its answers.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Tokens that such a look takes.
 const OF_ALL: Room = Room { answers: 1 << 16, bytes: 32 << 20 };
@@ -329,7 +329,7 @@ fn let_in(topics: &Arc<Topics>, one: &Announced) {
             context.note_of_others(
                 &one.name,
                 format!(
-                    "{} as {} has a rule of its own, but it comes in as a {} already",
+                    "{} as {} has its own rule, but it comes in as a {} already",
                     one.name,
                     one.type_name,
                     known.type_name()

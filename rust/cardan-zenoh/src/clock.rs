@@ -42,7 +42,7 @@ struct Told {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// The other clock is so much ahead of ours.
+    /// By this much the other clock is ahead of ours.
     pub offset_ns: i64,
     pub round_trip_ns: i64,
 }
@@ -147,7 +147,7 @@ impl Asked {
     fn of(topics: &Topics, zid: String) -> Option<Asked> {
         let (callback, found) = answers::answers(ROOM, |sample| sample.payload().len() <= MOST_ANSWER);
         let at_ns = wall_now();
-        // Of all that answer: a stranger must not speak in place of the bridge.
+        // Of all that answer: another peer must not speak in place of the bridge.
         let get = topics.context.session.get(clock_key(&zid)).target(QueryTarget::All);
         let asked = get.consolidation(ConsolidationMode::None).timeout(ASK).callback(callback).wait();
         asked.ok().map(|()| Asked { zid, at_ns, found })

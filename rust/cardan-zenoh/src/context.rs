@@ -70,7 +70,7 @@ impl Context {
         }
     }
 
-    /// Keeps the counts of a topic that goes. Strangers can invent topics: of too many, the rest are one.
+    /// Keeps the counts of a topic that goes. Hostile peers can invent topics: of too many, the rest are one.
     pub fn keep(&self, mut last: Report) {
         let mut past = self.past.lock().unwrap();
         if past.len() >= MOST_PAST && !past.contains_key(&last.beyond) {

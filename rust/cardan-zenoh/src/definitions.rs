@@ -22,7 +22,7 @@ pub fn ask(context: &Context, one: &Announced) -> Result<String, String> {
     }
     let key = definition_key(&one.zid, one.definition);
     let (callback, found) = answers(ROOM, |sample| sample.payload().len() <= MOST_BYTES);
-    // Of all that answer: a stranger must not speak in place of the bridge.
+    // Of all that answer: another peer must not speak in place of the bridge.
     let get = context.session.get(key).target(QueryTarget::All).consolidation(ConsolidationMode::None);
     get.timeout(PATIENCE).callback(callback).wait().map_err(|e| e.to_string())?;
     let good = |text: &String| number_of(text) == one.definition;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The bridge's input from strangers, for fuzzers: functions of some bytes that return, whatever the bytes are, and panic
+//! The bridge's input from unknown peers, for fuzzers: functions of some bytes that return, whatever the bytes are, and panic
 //! where something does not hold that has to. scripts/fuzz.sh runs them under libFuzzer (fuzz/); the test here feeds them what
 //! is known.
 use std::collections::{BTreeMap, HashSet};
@@ -55,7 +55,7 @@ macro_rules! fuzz_program {
         }
         #[no_mangle]
         extern "C" fn LLVMFuzzerTestOneInput(data: *const u8, size: usize) -> i32 {
-            // SAFETY: libFuzzer gives as many bytes; of none, no address counts.
+            // SAFETY: libFuzzer gives `size` bytes; without bytes the address is not used.
             ($target.run)(if size == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, size) } });
             0
         }

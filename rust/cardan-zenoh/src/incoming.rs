@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One topic on its way in. Zenoh's threads only put messages into its queue; a thread of its own publishes them.
+//! One topic on its way in. Zenoh's threads only put messages into its queue; a separate thread publishes them.
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -414,7 +414,7 @@ impl Worker<'_> {
         let mut losses = self.topic.losses.lock().unwrap();
         let in_order = if is_history { losses.arrived(stamp) } else { losses.arrived_live(stamp) };
         drop(losses);
-        // A stranger can use another one's number, so a number alone refuses nothing that a publisher sends now.
+        // A hostile peer can use another one's number, so a number alone refuses nothing that a publisher sends now.
         let one = (stamp.publisher, stamp.sequence);
         if (is_history && !in_order) || self.seen.contains(&one) {
             return false;

@@ -218,7 +218,7 @@ mod tests {
             assert_eq!(announced(Form::Plain, token), None, "{token}");
         }
         assert_eq!(announced(Form::Cardan, "@cardan/pub/a/zz/x/a%msg%B/0/1"), None);
-        // Whoever was asked with such an id would be everybody.
+        // A question with such an id would go to every peer.
         assert!(announced(Form::Cardan, "@cardan/pub/a/1/x/a%msg%B/0/1").is_some());
         for wild in ["*", "**", "a$*"] {
             assert_eq!(announced(Form::Cardan, &format!("@cardan/pub/{wild}/1/x/a%msg%B/0/1")), None, "{wild}");

@@ -39,7 +39,7 @@ fn printable(text: &str) -> String {
     text.trim_end().chars().take(MOST_LETTERS).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Where Zenoh's threads write. They never wait for the reader of standard error: a thread of its own does.
+/// Where Zenoh's threads write. They never wait for the reader of standard error: a separate thread does.
 struct Lines {
     limit: Mutex<Limit>,
     ready: SyncSender<String>,

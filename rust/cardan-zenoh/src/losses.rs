@@ -7,7 +7,7 @@ use crate::stamp::Stamp;
 
 /// A hostile sender can invent publishers: the one that was silent longest is forgotten.
 pub const MOST_PUBLISHERS: usize = 64;
-/// No message comes later by this number of others: the one before was invented, by a stranger with this publisher's number.
+/// No message comes later by this number of others: the one before was invented, by a hostile peer with this publisher's number.
 const MOST_LATE: u64 = 1024;
 
 #[derive(Debug, Default)]
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(losses.lost(), 5 + 99_900 - MOST_PUBLISHERS as u64);
     }
 
-    /// A stranger's stamps are added as far as a number reaches; in a debug build an overflow would panic.
+    /// A hostile peer's stamps are added as far as a number reaches; in a debug build an overflow would panic.
     #[test]
     fn invented_numbers_stop_at_the_largest() {
         let mut losses = Losses::default();
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(losses.lost(), u64::MAX);
     }
 
-    /// One message of a stranger must not make all that the publisher sends look late.
+    /// One message of a hostile peer must not make all that the publisher sends look late.
     #[test]
     fn an_invented_number_does_not_stay() {
         let mut losses = Losses::default();

@@ -18,7 +18,7 @@ const REPORT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bytes: no message between bridges is larger.
 const OWN_MESSAGES: usize = 1 << 20;
-/// Connections that have not said yet who they are, and for how long.
+/// Connections that have not identified themselves yet, and for how long.
 const MOST_SILENT: usize = 1000;
 const PATIENCE_WITH_SILENT: Duration = Duration::from_secs(3);
 const WHERE: &str = "tcp/127.0.0.1:7447";
@@ -70,7 +70,7 @@ fn configuration(all: &Rules) -> Result<Config, String> {
     let passed_on = if listens || !own { Rule::default().max_bytes() } else { 0 };
     let most = all.inward.iter().map(Rule::max_bytes).max().unwrap_or(0).max(passed_on);
     for key in chosen {
-        // A stranger can open connections and say nothing: there is room for others besides them, soon again.
+        // An unknown peer can open silent connections: there is room for others, and soon for more.
         let value = match key {
             MESSAGE => 2 * most + OWN_MESSAGES,
             PENDING => MOST_SILENT,
@@ -182,7 +182,7 @@ extern "C" {
     fn setrlimit(what: i32, limit: *const Limit) -> i32;
 }
 
-/// As many descriptors as the system allows: strangers' connections must not use up those of topics.
+/// As many descriptors as the system allows: connections of unknown peers must not use up those of topics.
 fn allow_descriptors() {
     const RLIMIT_NOFILE: i32 = 7;
     let mut limit = Limit { soft: 0, hard: 0 };

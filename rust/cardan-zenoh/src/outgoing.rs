@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One topic on its way out. A thread of its own takes its messages, so that a slow network delays no other topic: it
+//! One topic on its way out. Its own thread takes its messages, so that a slow network delays no other topic: it
 //! waits in Zenoh, and what comes meanwhile waits in the publisher's memory, where the oldest give way.
 use std::collections::HashMap;
 use std::io::Write;

@@ -42,7 +42,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Whether it is worth a look that something has been sent for so long.
+    /// Whether it is worth a look that something has been sent for this long.
     pub fn worth(&mut self, now: Instant, sending: Duration) -> bool {
         if self.ended.is_some_and(|at| now - at >= A_WHILE) {
             *self = Watch::default();

@@ -20,7 +20,7 @@ use crate::stamp::{steady_now, wall_now};
 
 /// Messages whose numbers are remembered, for late joiners.
 const MOST_NUMBERS: usize = 256;
-/// ns: the wall clock was set by so much.
+/// ns: the wall clock was set by this much.
 const SET: u64 = 100_000_000;
 
 /// The numbers of messages, from 1, in the order in which somebody first gets them. All of this computer's publishers of a

@@ -180,7 +180,7 @@ pub fn rule_for<'a>(rules: &'a [Rule], topic: &str, type_name: &str) -> Option<&
 }
 
 impl Rule {
-    /// Whether it sends a topic of access 'owner'. Whoever receives may be another user.
+    /// Whether it sends a topic of access 'owner'. Its receiver may be another user.
     pub fn sends_owners(&self, topic: &str) -> bool {
         self.owner || self.topics.iter().any(|name| name == topic)
     }

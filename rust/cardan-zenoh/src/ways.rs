@@ -3,9 +3,9 @@
 //! guard is a publisher's (`via`).
 use std::time::{Duration, Instant};
 
-/// In addition to the one for messages straight from the network here. Strangers can invent networks.
+/// In addition to the one for messages straight from the network here. Hostile peers can invent networks.
 pub const MOST: usize = 4;
-/// One that nobody used for so long makes room for another.
+/// One that was not used for this time makes room for another.
 const RESTS: Duration = Duration::from_secs(1);
 /// Bytes.
 const LEAST_ROOM: usize = 256;

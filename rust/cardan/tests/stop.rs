@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program of its own, because a stop ends every wait of its process.
+//! A separate program, because a stop ends every wait of its process.
 use cardan::{Subscriber, SubscriberOptions, Taken};
 
 #[test]

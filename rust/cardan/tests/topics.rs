@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Against the library itself. Each test has a domain of its own; the run directory lies in cargo's folder unless
+//! Against the library itself. Each test has its own domain; the run directory lies in cargo's folder unless
 //! CARDAN_RUN_DIR names one.
 use std::sync::Once;
 use std::time::Duration;

@@ -14,7 +14,7 @@ namespace {
 
 /// Diagnostics, which nobody asks for: those before are still there, or those after come soon.
 constexpr std::size_t kMostUnasked = 4;
-constexpr std::int64_t kFresh = 200'000'000;  ///< ns: so often are the components asked at most, whoever asks us
+constexpr std::int64_t kFresh = 200'000'000;  ///< ns: the least time between two questions to the components
 constexpr auto kDiagnosticPeriod = std::chrono::seconds(1);
 
 std::string full_name(const host::ComponentReport& component, const host::ParameterReport& parameter) {
@@ -165,7 +165,7 @@ void ComponentAsker::answer(const Question& question) {
   const ParameterService service = kParameterServices.at(question.place).service;
   try {
     if (auto reply = parameter_answer(service, question.request, *table_)) result.message = std::move(*reply);
-  } catch (const std::exception&) {  // no memory: it costs the one who asked his answer
+  } catch (const std::exception&) {  // no memory: the asking client gets no answer
     result.lost = true;
   }
   add(std::move(result));

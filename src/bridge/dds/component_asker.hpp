@@ -19,7 +19,7 @@
 
 namespace cardan::bridge::dds {
 
-/// Asks the components of this computer what may take a second, on a thread of its own: their parameters, and their
+/// Asks the components of this computer what may take a second, on its own thread: their parameters, and their
 /// statistics for /diagnostics.
 /// Thread safety: one thread. No function blocks but the destructor, for at most some seconds.
 class ComponentAsker {
@@ -42,8 +42,8 @@ class ComponentAsker {
     Guid who{};             ///< the participant that asks: each has its turn
     std::vector<std::byte> request{};
   };
-  /// Returns the place of a question that is not answered, because too many wait already: this one, or that of
-  /// another one who has more.
+  /// Returns the place of a question that is not answered, because too many wait already: this one, or one
+  /// of a participant that has more.
   [[nodiscard]] std::optional<std::size_t> ask(Question question);
 
   struct Result {

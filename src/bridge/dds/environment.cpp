@@ -198,7 +198,7 @@ bool stays_here(const DomainChoice& choice) {
 }
 
 std::size_t most_sample_bytes(const Rules& rules) {
-  constexpr std::uint64_t kMostOut = std::uint64_t{256} << 20;  // the rules say nothing of what leaves
+  constexpr std::uint64_t kMostOut = std::uint64_t{256} << 20;  // the rules do not limit outgoing messages
   constexpr std::uint64_t kHead = 64U << 10U;                   // so that a rule, not Cyclone, refuses and counts
   std::uint64_t most = kMostOut;
   for (const TopicRule& rule : rules.in) most = std::max(most, rule.max_bytes);

@@ -37,7 +37,8 @@ TEST(DdsNames, ValuesOfUserDataAreFound) {
   EXPECT_EQ(value_in("enclave=/;cardan=12ab;", "cardan"), "12ab");
   EXPECT_EQ(value_in("typehash=RIHS01_12;", "typehash"), "RIHS01_12");
   EXPECT_EQ(value_in("mytypehash=1;typehash=2", "typehash"), "2");
-  EXPECT_EQ(value_in("typehash=" + std::string(60'000, 'x'), "typehash"), std::string(128, 'x')) << "of a stranger";
+  EXPECT_EQ(value_in("typehash=" + std::string(60'000, 'x'), "typehash"), std::string(128, 'x'))
+      << "of an unknown peer";
   EXPECT_EQ(value_in("enclave=/;", "cardan"), "");
   EXPECT_EQ(value_in("", "cardan"), "");
 }

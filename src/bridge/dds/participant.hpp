@@ -78,7 +78,7 @@ class Participant {
   std::shared_ptr<Bell> bell_;
   Entity domain_, participant_, participants_reader_, writers_reader_;
   Guid guid_{};
-  bool missed_some_ = false;       ///< of what was discovered, for want of memory
+  bool missed_some_ = false;       ///< of what was discovered, for lack of memory
   std::set<std::string> changed_;  ///< topics, since the last update()
   std::map<dds_instance_handle_t, RemoteWriter> writers_;
   std::map<std::string, std::set<dds_instance_handle_t>> by_topic_;  ///< the same, by their topics

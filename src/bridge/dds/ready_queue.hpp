@@ -24,7 +24,7 @@ class ReadyQueue {
 
   /// It has something to do now.
   void add(Id id) { now_.insert(id); }
-  /// It has something to do once `fd` is readable: reported once, by the next take() after that. Whoever closes the
+  /// It has something to do once `fd` is readable: reported once, by the next take() after that. Code that closes the
   /// descriptor need not say so. Returns false if the kernel has no room to watch it.
   [[nodiscard]] bool watch(Id id, int fd) noexcept;
   /// It has something to do at this time (steady clock, ns) instead of the time before. INT64_MAX: at none.

@@ -23,7 +23,7 @@ TEST(Turns, WhereAllPlacesAreTakenTheOneWithTheMostGivesOne) {
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(turns.add(1, i));
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(turns.add(2, 10 + i));
   EXPECT_EQ(turns.add(3, 20), 3) << "the newest of the first";
-  EXPECT_EQ(turns.add(2, 12), 12) << "it would have as many as the first then";
+  EXPECT_EQ(turns.add(2, 12), 12) << "it would then have the same number as the first";
   EXPECT_EQ(turns.size(), 6U);
   EXPECT_EQ(turns.take(), 0);
   EXPECT_EQ(turns.take(), 10);

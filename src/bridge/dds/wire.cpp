@@ -104,7 +104,7 @@ void copy_range(const Data& d, std::size_t offset, std::size_t size, std::byte* 
 }
 
 // ---------------------------------------------------------------- operations on messages
-// Cyclone calls them on threads of its own, and no exception may pass through it.
+// Cyclone calls them on its own threads, and no exception may pass through it.
 bool same_key(const ::ddsi_serdata* /*a*/, const ::ddsi_serdata* /*b*/) noexcept {
   return true;
 }  // topics without keys

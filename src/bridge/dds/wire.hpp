@@ -29,7 +29,7 @@ struct WireMessage {
   std::int64_t source_ns = 0;          ///< wall clock
 };
 
-/// Cyclone's work on the messages of one topic, on threads of its own.
+/// Cyclone's work on the messages of one topic, on its own threads.
 struct SendTally {
   Atomic<std::uint64_t> held{0};      ///< messages that it still keeps
   Atomic<std::uint64_t> gathered{0};  ///< bytes that were copied, because a fragment lies in two pieces

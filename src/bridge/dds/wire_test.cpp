@@ -75,7 +75,7 @@ class Wire : public testing::Test {
   WireMessage message(std::size_t prefix, std::size_t payload, std::size_t suffix) {
     const auto bytes = std::make_shared<std::vector<std::byte>>(prefix + payload + suffix);
     for (std::size_t i = 0; i < bytes->size(); ++i) (*bytes)[i] = static_cast<std::byte>(i % 251);
-    // Each piece with memory of its own, so that none continues in the next.
+    // Each piece with its own memory, so that none continues in the next.
     auto pieces = std::make_shared<std::array<std::vector<std::byte>, 3>>();
     const auto at = [&](std::size_t from, std::size_t size) {
       return std::vector<std::byte>(bytes->begin() + static_cast<std::ptrdiff_t>(from),
@@ -160,7 +160,7 @@ TEST_F(Wire, AnInboxWithoutMemoryCountsALoss) {
   EXPECT_EQ(inbox.take_refused(), 1U);
 }
 
-/// Packets as Cyclone's receive threads have them, in buffers of its own.
+/// Packets as Cyclone's receive threads have them, in its own buffers.
 class Arrivals : public testing::Test {
  protected:
   static constexpr std::uint32_t kBuffer = 1U << 20U, kPacket = 128U << 10U;

@@ -10,8 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "src/bridge/foxglove/budget.hpp"
-
 namespace cardan::bridge::foxglove {
 
 /// The cost of clients' bytes. One unit is a byte of a message that may come in: it is copied. A text is parsed, and
@@ -21,6 +19,31 @@ inline constexpr std::int64_t kTextUnits = 256;  ///< a byte of a text, or of a 
 inline constexpr std::int64_t kRequestUnits = 512 * kTextUnits;
 inline constexpr std::int64_t kMessageUnits = 64 * kTextUnits;  ///< a message that may come in
 inline constexpr std::int64_t kPageUnits = 8 * kRequestUnits;   ///< a request for a page
+
+/// This many units a second. Unused ones are kept for one second; overdrawn ones are waited for.
+/// Thread safety: none. No function blocks. Times are of the steady clock, in ns.
+class Budget {
+ public:
+  explicit Budget(std::int64_t units_of_a_second) noexcept : rate_(static_cast<double>(units_of_a_second) / kSecond) {}
+
+  /// Not more than a second's; zero or less: wait.
+  [[nodiscard]] std::int64_t left(std::int64_t now) const noexcept {
+    const std::int64_t ns = kSecond - std::max<std::int64_t>(paid_until_ - now, 0);
+    return static_cast<std::int64_t>(static_cast<double>(ns) * rate_);
+  }
+  void spend(std::int64_t units, std::int64_t now) noexcept {
+    const double ns = std::min(static_cast<double>(units) / rate_, static_cast<double>(kLongest));
+    paid_until_ = std::min(std::max(paid_until_, now) + static_cast<std::int64_t>(ns), now + kLongest);
+  }
+  /// Whether it is as if it were new.
+  [[nodiscard]] bool is_full(std::int64_t now) const noexcept { return paid_until_ <= now; }
+
+ private:
+  static constexpr std::int64_t kSecond = 1'000'000'000;
+  static constexpr std::int64_t kLongest = 30 * kSecond;  ///< nobody waits longer
+  double rate_;                                           ///< units of one ns
+  std::int64_t paid_until_ = 0;
+};
 
 /// The budgets of a server's users.
 /// Thread safety: none. No function blocks.

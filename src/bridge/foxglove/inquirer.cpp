@@ -132,7 +132,7 @@ void Inquirer::answer(const Question& question) {
     Answer answer{question.client, {}};
     try {
       answer.text = status_text(Level::Error, e.what());
-    } catch (const std::exception&) {  // no memory: it costs the one who asked his answer
+    } catch (const std::exception&) {  // no memory: the asking client gets no answer
     }
     add(std::move(answer));
   }

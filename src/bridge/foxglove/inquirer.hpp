@@ -22,7 +22,7 @@
 namespace cardan::bridge::foxglove {
 
 /// Asks the processes of the domain what may take a second: the connection graph, the components and their parameters.
-/// Thread safety: all functions on one thread; it asks on a thread of its own. None blocks but the destructor.
+/// Thread safety: all functions on one thread; it asks on its own thread. None blocks but the destructor.
 class Inquirer final : private ParameterDesk::Components {
  public:
   /// `rules` outlives it. Throws Error (Limit): no descriptor is left.

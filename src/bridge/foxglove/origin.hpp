@@ -15,8 +15,8 @@ struct OwnNames {
 
 /// Whether a request's header Host names this server: localhost or a name below it, an address of the loopback, the
 /// address that the connection came to, or one of the hosts. Any other name may be a foreign page's that was made to
-/// point here (DNS rebinding), also the computer's own: whoever answers for it on the network decides where it points.
-/// Asks no DNS. Any thread; does not block.
+/// point here (DNS rebinding), also the computer's own: the computer that answers for it on the network decides where
+/// it points. Asks no DNS. Any thread; does not block.
 [[nodiscard]] bool is_own_host(std::string_view host, const OwnNames& names);
 
 /// Whether a page may connect. `origin`: the header Origin; a browser always sends it, other programs need not.

@@ -9,7 +9,7 @@
 
 namespace cardan::bridge::foxglove {
 
-/// Answers clients' requests for parameters. The components are asked at most five times a second, whoever asks.
+/// Answers clients' requests for parameters. The components are asked at most five times a second, for all clients.
 /// Thread safety: one thread. Blocks as the components do.
 class ParameterDesk {
  public:
@@ -23,7 +23,7 @@ class ParameterDesk {
     [[nodiscard]] virtual host::DomainComponents look() = 0;
     virtual void set(const host::ComponentReport& component, const std::string& parameter,
                      const config::Value& value) = 0;
-    /// Whether whoever asked has no more time.
+    /// Whether the asking client has used up its time.
     [[nodiscard]] virtual bool stops() const = 0;
   };
   /// `components` outlive it.

@@ -28,7 +28,7 @@ Places::Answer Places::ask(const Shares& taken, std::string_view share) const {
 std::optional<std::size_t> Places::who_gives_way(const Shares& taken, std::string_view share) const {
   if (!share.empty() && count_of(taken, share) >= of_one()) return first_of(taken, share);
   if (taken.size() < all_ && (share.empty() || count_of_strangers(taken) < of_strangers())) return std::nullopt;
-  // The stranger with the most, so that one with few places keeps them.
+  // The share with the most, so that one with few places keeps them.
   std::string_view most;
   for (const std::string_view one : taken)
     if (!one.empty() && (most.empty() || count_of(taken, one) > count_of(taken, most))) most = one;

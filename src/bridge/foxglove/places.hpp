@@ -11,7 +11,8 @@ namespace cardan::bridge::foxglove {
 /// The shares of those that have a place, the longest there first. Empty: our own user.
 using Shares = std::vector<std::string_view>;
 
-/// A limited number of places. One stranger gets a quarter of them, all strangers three quarters, whatever comes first.
+/// A limited number of places. One other user or address gets a quarter of them, all
+/// others together three quarters, whatever comes first.
 /// Thread safety: none needed. No function blocks.
 class Places {
  public:
@@ -23,7 +24,7 @@ class Places {
   /// Whether a newcomer gets a place. Our own user gets a quarter (at least one), even if there are then more than all.
   [[nodiscard]] Answer ask(const Shares& taken, std::string_view share) const;
   /// The number of the one that gives way to a newcomer. Empty: there is a place. `taken.size()`: the newcomer itself.
-  /// None of our own user gives way to a stranger.
+  /// A client of our own user never gives way to another one.
   [[nodiscard]] std::optional<std::size_t> who_gives_way(const Shares& taken, std::string_view share) const;
 
  private:

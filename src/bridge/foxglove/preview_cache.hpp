@@ -51,7 +51,7 @@ class PreviewCache {
   FramePtr newest_;
   std::weak_ptr<const OutgoingFrame> last_;
   std::uint64_t number_ = 0;
-  std::vector<std::pair<Preview, FramePtr>> made_;  ///< as many as there are sizes; they hold no slot
+  std::vector<std::pair<Preview, FramePtr>> made_;  ///< one for each size; they hold no slot
 };
 
 }  // namespace cardan::bridge::foxglove

@@ -15,7 +15,7 @@
 
 namespace cardan::bridge::foxglove {
 
-/// Makes previews of messages on a thread of its own, one message at a time, so that no other client waits meanwhile.
+/// Makes previews of messages on its own thread, one message at a time, so that no other client waits meanwhile.
 /// It gives way to others, and rests as long as it has worked: whatever clients ask for, it uses half of a processor.
 /// Thread safety: all functions on one thread. None blocks but the destructor, which waits for the message in work.
 class PreviewMaker {

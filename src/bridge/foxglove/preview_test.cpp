@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and points of messages whose publisher may be hostile: what does not fit costs a word.
+// Pictures and points of messages whose publisher may be hostile: data that does not fit is answered with a text.
 #include "src/bridge/foxglove/preview.hpp"
 
 #include <gtest/gtest.h>

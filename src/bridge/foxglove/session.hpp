@@ -48,7 +48,7 @@ inline constexpr std::size_t kChunk = 64 << 10;  ///< bytes of one read
 inline constexpr std::size_t kHeaderBytes = 8 << 10;
 inline constexpr std::size_t kQuickText = 4 << 10;  ///< bytes of a text that is handled at once
 inline constexpr std::size_t kMostReasons = 24;
-inline constexpr std::size_t kMostNamed = 8;  ///< of them, with a stranger's word
+inline constexpr std::size_t kMostNamed = 8;  ///< of them, with text of another user
 inline constexpr std::string_view kNoMemory = "a connection ended because memory ran out";
 
 inline std::int64_t ns_of(std::chrono::milliseconds time) { return std::chrono::nanoseconds(time).count(); }
@@ -63,7 +63,7 @@ struct SocketServer::Parts {
   void accepted(tcp::socket socket);
   /// The shares of the clients, or of the other connections.
   [[nodiscard]] Shares shares(bool of_clients) const;
-  /// `rest`: counted instead, if the reason has a stranger's word in it and there are many such.
+  /// `rest`: counted instead, if the reason has text of another user in it and there are many such.
   void note(std::string_view why, std::string_view rest = {}) noexcept {
     try {
       if (const auto known = reasons.find(why); known != reasons.end())
@@ -208,7 +208,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   [[nodiscard]] const std::string& share() const noexcept { return share_; }
   [[nodiscard]] bool is_counted() const noexcept { return counted_; }
 
-  /// Closes the socket without a word.
+  /// Closes the socket without a message.
   void drop(std::string_view why) noexcept {
     error_code ignored;
     beast::get_lowest_layer(ws_).socket().close(ignored);

@@ -49,7 +49,7 @@ TEST(FoxglovePlaces, EvenOfFewPlacesOurUserHasOne) {
   }
 }
 
-TEST(FoxglovePlaces, NoneOfOursGivesWayToAStranger) {
+TEST(FoxglovePlaces, NoneOfOursGivesWayToAnotherUser) {
   const Places places(4);
   EXPECT_FALSE(places.who_gives_way({"", "", ""}, "a"));
   EXPECT_EQ(places.who_gives_way({"", "", "", ""}, "a"), 4U) << "the newcomer itself";
@@ -164,7 +164,7 @@ TEST(FoxglovePeer, OurUserIsKnownByItsSocket) {
   }
 }
 
-TEST(FoxglovePeer, AnotherUserIsAStranger) {
+TEST(FoxglovePeer, AnotherUserHasALimitedShare) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can make sockets of other users";
   EXPECT_EQ(share_of_peer(Pair(AF_INET, false, 47110).ours.get()), "user 47110");
   const Pair six(AF_INET6, false, 47111), mapped(AF_INET6, true, 65534);

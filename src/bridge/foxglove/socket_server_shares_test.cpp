@@ -20,7 +20,7 @@ namespace {
 /// Requests and bytes of other users.
 class FoxgloveShares : public FoxgloveServer {
  protected:
-  /// Until as many clients have gone; a minute only ends what hangs.
+  /// Waits until this many clients have gone. The minute only ends a test that hangs.
   bool have_gone(int clients) const {
     for (const auto end = steady_now() + 60'000'000'000; gone_ < clients && steady_now() < end;)
       std::this_thread::sleep_for(5ms);
@@ -60,7 +60,7 @@ TEST_F(FoxgloveShares, ConnectionsOfAnotherUserWithoutARequestPushNoneOfOursOut)
   ASSERT_TRUE(send(slow, "Host: localhost\r\n\r\n"));
   EXPECT_TRUE(receive(slow).ends_with("the page"));
   ASSERT_TRUE(send(other, get("localhost")));
-  EXPECT_TRUE(receive(other).ends_with("the page")) << "nor another stranger's";
+  EXPECT_TRUE(receive(other).ends_with("the page")) << "nor that of another user";
 }
 
 TEST_F(FoxgloveShares, AFewPlacesHaveOneForOurUser) {
@@ -123,7 +123,7 @@ TEST_F(FoxgloveShares, AClientThatLeavesWhileItsLongTextWaitsIsForgotten) {
   EXPECT_TRUE(echoes(first, std::string(30'000, 'y'))) << "the next one has its turn";
 }
 
-TEST_F(FoxgloveShares, ClientsOfAStrangerShareItsBytes) {
+TEST_F(FoxgloveShares, ClientsOfAnotherUserShareItsBytes) {
   SKIP_UNLESS_ROOT();
   serve({.max_clients = 32, .max_requests = 200});
   std::array<Fd, 8> clients;

@@ -61,10 +61,8 @@ void Viewer::advertise(const Channel& channel) {
 void Viewer::unadvertise(std::uint32_t channel) {
   queue_.drop(channel);
   wishes_.erase(channel);
-  if (advertised_.erase(channel) != 0)
-    to_unadvertise_.insert(channel);
-  else
-    to_advertise_.erase(channel);
+  to_advertise_.erase(channel);  // one that was advertised may be about to be so again
+  if (advertised_.erase(channel) != 0) to_unadvertise_.insert(channel);
 }
 
 Viewer::Wish* Viewer::wish(std::uint32_t channel) {

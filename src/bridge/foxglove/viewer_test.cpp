@@ -47,7 +47,7 @@ class Bridge final : public Hub {
                                                       .schema = detail::message_type_of<Clock>().schema,
                                                       .type_hash = detail::message_type_of<Clock>().hash},
                                                      {}, {})) {}
-  Channel* channel(std::uint32_t id) override { return id == 1 ? &only : nullptr; }
+  Channel* channel(std::uint32_t id) override { return id == 1 && !is_gone ? &only : nullptr; }
   void subscribe(Viewer& viewer, Channel& channel) override { channel.viewers.insert(&viewer); }
   void unsubscribe(Viewer& viewer, std::uint32_t) override { only.viewers.erase(&viewer); }
   void ready(Channel&) override { ++readies; }
@@ -62,6 +62,7 @@ class Bridge final : public Hub {
   void wants_changed() override {}
   void gone(Viewer& viewer) noexcept override { only.viewers.erase(&viewer); }
   Channel only;
+  bool is_gone = false;
   int questions = 0, readies = 0;
 };
 
@@ -72,6 +73,28 @@ FramePtr large_frame() {
 }
 
 constexpr const char* kSubscribe = R"({"op":"subscribe","subscriptions":[{"id":5,"channelId":1}]})";
+
+TEST(FoxgloveViewer, AChannelThatIsAdvertisedAgainAndGoneIsNotLookedAt) {
+  Bridge bridge;
+  Line line;
+  Viewer viewer(1, bridge, line, {});
+  const auto client_reads = [&] {
+    while (line.busy) {
+      line.busy = false;
+      viewer.sent();
+    }
+  };
+  viewer.advertise(bridge.only);
+  viewer.flush();
+  client_reads();
+  EXPECT_NE(line.last.find(R"("op":"advertise")"), std::string::npos) << line.last;
+  viewer.advertise(bridge.only);
+  viewer.unadvertise(1);
+  bridge.is_gone = true;
+  viewer.flush();
+  client_reads();
+  EXPECT_NE(line.last.find(R"("op":"unadvertise")"), std::string::npos) << line.last;
+}
 
 TEST(FoxgloveViewer, AnswersThatAreNotReadStopTheReading) {
   Bridge bridge;
@@ -94,7 +117,7 @@ TEST(FoxgloveViewer, OneTextHasFewAnswers) {
   std::string many;
   for (int i = 0; i < 5'000; ++i) many += std::string(i == 0 ? "" : ",") + R"({"id":1,"channelId":99})";
   viewer.text(R"({"op":"subscribe","subscriptions":[)" + many + "]}");
-  int answers = -1;  // the first one says who the server is
+  int answers = -1;  // the first one describes the server
   std::string last;
   for (; line.busy; ++answers) {
     last = line.last;
@@ -113,7 +136,7 @@ TEST(FoxgloveViewer, TopicsOfTheirOwnerAreNotThereForOtherUsers) {
     line.ours = ours;
     Viewer viewer(1, bridge, line, {});
     viewer.advertise(bridge.only);
-    viewer.text(kSubscribe);  // as a stranger guesses the number
+    viewer.text(kSubscribe);  // as another client guesses the number
     EXPECT_EQ(bridge.only.viewers.size(), ours ? 1U : 0U);
     std::string all;
     for (; line.busy; viewer.sent()) {

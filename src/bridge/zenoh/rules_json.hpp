@@ -8,7 +8,7 @@
 namespace cardan::bridge::zenoh {
 
 /// The rules as one line of JSON for cardan-zenoh: the form of bridge.schema.json, every list written as a list,
-/// nothing of other bridges. Any thread; does not block.
+/// without the settings of other bridges. Any thread; does not block.
 [[nodiscard]] std::string rules_json(const Rules& rules);
 
 }  // namespace cardan::bridge::zenoh

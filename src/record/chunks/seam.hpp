@@ -34,7 +34,7 @@ struct Seam {
   std::size_t last_record = 0;  ///< where in `bytes` the last record starts, which may be extended
 };
 
-/// A sample that is a chunk of its own.
+/// A sample that is a separate chunk.
 struct FrameChunk {
   MessageHead head{};
   mcap::View prefix{}, payload{}, suffix{};  ///< the data in three parts
@@ -82,7 +82,7 @@ class SeamLayout {
   [[nodiscard]] std::size_t chunks() const noexcept { return chunks_.size(); }
   [[nodiscard]] const std::vector<mcap::Schema>& schemas() const noexcept { return schemas_; }
   [[nodiscard]] const std::vector<mcap::Channel>& channels() const noexcept { return channel_records_; }
-  /// At least as many bytes as finish() will write, but for the metadata that it is given.
+  /// An upper bound of the bytes that finish() will write, without the metadata that it is given.
   [[nodiscard]] std::uint64_t most_trailer_bytes() const noexcept;
   [[nodiscard]] const Seam& end() const noexcept { return end_; }
 

@@ -29,7 +29,7 @@ class RecordingFile {
   static constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};  ///< of `allocated()`: the file system cannot say
   /// This many bytes have their room. Any thread.
   [[nodiscard]] std::uint64_t allocated() const noexcept { return allocated_.load(std::memory_order_acquire); }
-  /// Up to there it may be written without taking what shall stay free. Any thread.
+  /// Up to there it may be written without taking space that must stay free. Any thread.
   [[nodiscard]] std::uint64_t permitted() const noexcept { return permitted_.load(std::memory_order_acquire); }
   void permit_to(std::uint64_t bytes) noexcept { permitted_.store(bytes, std::memory_order_release); }
 

@@ -124,7 +124,7 @@ class UringQueue final : public IoQueue {
 
   void prepare(Operation& o) noexcept {
     io_uring_sqe* sqe = ::io_uring_get_sqe(&ring_);
-    while (sqe == nullptr) {  // as many entries as operations: only until the kernel takes the last ones
+    while (sqe == nullptr) {  // one entry for each operation: only until the kernel takes the last ones
       unsubmitted_ = true;
       submit();
       sqe = ::io_uring_get_sqe(&ring_);

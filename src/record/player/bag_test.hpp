@@ -52,7 +52,7 @@ class Bag {
     return id;
   }
 
-  /// As a recorder says it, whose computer had been up for so long at kBegin.
+  /// As a recorder writes it whose computer had been up for this time at kBegin.
   void up_for(std::uint64_t nanoseconds) {
     writer_.add(mcap::Metadata{.name = std::string(kCardanMetadata),
                                .metadata = {{std::string(kWallClockAheadKey), std::to_string(kBegin - nanoseconds)}}});

@@ -18,7 +18,7 @@ namespace cardan::record {
 /// Which of a file's messages: the file's number, and its channel.
 using WantedChannel = std::function<bool(std::size_t file, const mcap::Channel& channel)>;
 
-/// Recorded files that are read as one. Any thread may have messages of its own; must outlive them.
+/// Recorded files that are read as one. Any thread may have its own messages; must outlive them.
 class FileSet {
  public:
   /// Files, and folders of a recording (recording_folder.hpp). Throws Error (InvalidArgument): one is not there, or no

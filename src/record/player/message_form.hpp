@@ -50,7 +50,7 @@ class MessageForm {
 
 /// The source stamp that readers of a recorded message are given: its publisher's own; where it gave none, or the file
 /// has none (of version 0.1, or copied by a tool that does not know them), the publish time that was recorded, by the
-/// clock that it was published by (`shift`: FileSet::wall_clock_ahead()). A fusion goes by the publish time of what has
+/// clock that it was published by (`shift`: FileSet::wall_clock_ahead()). A fusion uses the publish time of what has
 /// no stamp, so that it meets in a replay what it met live.
 [[nodiscard]] inline std::int64_t source_time_of(const mcap::Message& message, std::int64_t shift) noexcept {
   return message.source_time != 0 ? message.source_time : clock_time(message.publish_time, shift);

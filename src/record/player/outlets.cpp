@@ -36,7 +36,7 @@ bool is_empty(const mcap::Reader& reader, const mcap::Channel& channel) {
   return count == s.channel_message_counts.end() || count->second == 0;
 }
 
-/// Late readers get as many messages as those of the recorded publishers, but no more than that much memory allows.
+/// Late readers get the same number of messages as those of the recorded publishers, within kMostMemory.
 std::uint32_t depth_of(const Outlet& outlet) {
   constexpr std::size_t kMostMemory = std::size_t{64} << 20;
   constexpr std::size_t kMostDepth = 1024;

@@ -44,7 +44,7 @@ struct ReadAheadOptions {
   bool log_times = false;  ///< source times are log times
 };
 
-/// Messages of files in order, read by a thread of its own so that the disk is never waited for while it keeps up. One
+/// Messages of files in order, read by a separate thread so that the disk is never waited for while it keeps up. One
 /// thread takes.
 class ReadAhead {
  public:

@@ -27,7 +27,7 @@ namespace {
 
 using Declared = detail::ComponentCore::Declared;
 
-/// Between two looks at whether it shall continue: of the recording's time, as timers may run between two messages …
+/// Between two checks of whether to continue: of the recording's time, as timers may run between two messages …
 constexpr std::int64_t kTimeSlice = 1'000'000'000;
 /// … of ours, and of messages.
 constexpr std::int64_t kStopLook = 50'000'000;

@@ -22,7 +22,7 @@
 namespace cardan::record {
 
 /// Chunks of small samples on their way from the first sample to the file: they fill, are closed and compressed, wait
-/// for their place, and are used again. Compression runs on a thread of its own; the functions are the recorder's
+/// for their place, and are used again. Compression runs on its own thread; the functions are the recorder's
 /// thread's, and only finish_packing() and the destructor block.
 class Batches {
  public:

@@ -123,7 +123,7 @@ std::uint64_t Files::spare() const noexcept {
 }
 
 /// Permits the file to grow up to `to` if the disk has that, and up to `needed` if old files have to go for it; never
-/// into what shall stay free. `written`: up to there it takes room for certain.
+/// into the space that must stay free. `written`: up to there it takes room for certain.
 void Files::reserve(RecordingFile& file, std::uint64_t to, std::uint64_t needed, std::uint64_t written) {
   const bool reserves = file.allocated() != RecordingFile::kAllOfIt;
   const std::uint64_t from = reserves ? file.allocated() : written;

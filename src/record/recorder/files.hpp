@@ -30,7 +30,7 @@ class Files {
 
   /// This many bytes of the current file are from before its start: it may be longer by them.
   void note_carried(std::uint64_t bytes) noexcept { carried_ = bytes; }
-  /// The first file. Throws Error; also (System) if less is free than shall stay free.
+  /// The first file. Throws Error; also (System) if less is free than must stay free.
   std::unique_ptr<Segment> first();
   /// Makes the next one, if nobody does.
   void prepare_next();
@@ -97,7 +97,7 @@ class Files {
   std::uint64_t asked_bytes_ = 0;  ///< by the last has_room() that said no
   std::atomic<bool> preparing_{false}, allocating_{false}, refused_room_{false};
   std::atomic<bool> out_of_room_{false};  ///< a file did not get what it needs
-  std::atomic<bool> too_little_{false};   ///< less is free than shall stay free
+  std::atomic<bool> too_little_{false};   ///< less is free than must stay free
   std::atomic<std::uint64_t> free_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> reserved_{0}, carried_{0};
   std::atomic<std::size_t> finishing_{0};

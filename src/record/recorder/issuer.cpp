@@ -160,7 +160,7 @@ std::uint64_t Issuer::issue_batch(Batches::Ready& one, std::int64_t now) {
   return bytes;
 }
 
-// A sample that cannot be written from where it is: a chunk of its own in its place.
+// A sample that cannot be written from where it is: a separate chunk in its place.
 void Issuer::issue_copied(TopicQueue& topic, const TopicQueue::Waiting& sample) {
   Batches::Single single = batches_.alone(topic, sample);
   for (KeptMessage& kept : single.batch->take_kept()) topic.kept.add(std::move(kept));

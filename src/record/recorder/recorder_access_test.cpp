@@ -127,7 +127,7 @@ namespace {
 
 class RecorderAmongOthers : public RecorderAccess {
  protected:
-  /// Records everyone's topics with 512 descriptors, while a stranger has this many types of /both and other topics,
+  /// Records everyone's topics with 512 descriptors, while another user has this many types of /both and other topics,
   /// and then two topics of ours. Returns how many other topics it took.
   int take_ours_beside(const std::string& types, const std::string& topics) {
     (void)detail::Process::of({});

@@ -65,7 +65,7 @@ TEST_F(RecorderHostile, StampsMaySayAnything) {
                                          steady_now() - kHour, steady_now() + kHour, kMost / 8, kMost / 2, kMost};
   const auto count = static_cast<std::uint32_t>(stamps.size());
   const auto before = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  // They are there before the recorder is: what it takes says what it shall say.
+  // They are there before the recorder: it takes their false values.
   Liar<Imu> imu{kImu};
   Liar<Image> camera{kCamera};
   Publisher honest{Topic<Imu>{"/honest", {.depth = 1024}}};
@@ -99,7 +99,7 @@ TEST_F(RecorderHostile, StampsMaySayAnything) {
   expect_good(options().path);
 }
 
-/// Publishes without a pause on a thread of its own, until it is told or goes.
+/// Publishes without a pause on its own thread, until it is told or goes.
 template <class T>
 class Flood {
  public:

@@ -24,7 +24,7 @@ TEST_F(RecorderOptionsTest, AReliableTopicWaitsForAReliableRecorder) {
   o.reliable = true;
   Recorder recorder(o);
   ASSERT_TRUE(reaches([&] { return plan.subscribers() == 1; }));
-  constexpr std::uint32_t kMany = 3000;  // without a pause: it would lap whoever it does not wait for
+  constexpr std::uint32_t kMany = 3000;  // without a pause: it would lap a subscriber that it does not wait for
   for (std::uint32_t i = 1; i <= kMany; ++i) publish_imu(plan, i);
   ASSERT_TRUE(reaches([&] { return recorder.report().recorded == kMany; }));
   recorder.stop();

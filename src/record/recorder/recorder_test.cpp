@@ -455,7 +455,7 @@ TEST_F(RecorderTest, TellsOfItselfOnATopic) {
     return all;
   }));
   recorder.stop();
-  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(7));  // and nothing of what it said
+  EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(7));  // and none of its samples
   const mcap::Reader reader(o.path);
   EXPECT_EQ(reader.summary().channels().size(), 1U);
 }

@@ -23,7 +23,7 @@ constexpr std::size_t kMostForms = 16;
 constexpr std::size_t kMostFormsOfOthers = kMostForms / 2;
 /// Topics that are attached at the same time.
 constexpr std::size_t kMostAtOnce = 32;
-/// On a thread of its own, if there is one to be had.
+/// On its own thread, if the system gives one.
 constexpr auto kWithThreads = std::launch::async | std::launch::deferred;
 /// The numbers that MCAP has for channels.
 constexpr std::size_t kMostChannels = 65'534;
@@ -100,7 +100,7 @@ void Scout::count(const std::string& topic, bool foreign, int by) {
   }
 }
 
-/// On a thread of its own: publishers make room for the samples that we hold, which takes each some 10 ms.
+/// On its own thread: publishers make room for the samples that we hold, which takes each some 10 ms.
 void Scout::attach(std::unique_ptr<TopicQueue> queue) {
   queue->attach(options_);
   {

@@ -19,7 +19,7 @@
 
 namespace cardan::record {
 
-/// Looks for topics to record and attaches to them, on threads of its own: both ask other processes, which may take
+/// Looks for topics to record and attaches to them, on its own threads: both ask other processes, which may take
 /// their time. Topics that are found together are attached at the same time, and given to take() as soon as they are:
 /// their publishers overwrite samples that nobody takes. Thread safety: any thread; take() does not block.
 class Scout : private detail::TopicWatchListener {

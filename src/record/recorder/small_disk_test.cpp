@@ -115,7 +115,7 @@ class SmallDisk : public RecorderTest {
       }
     });
   }
-  /// As fast as the recorder takes them: none is lost for want of time.
+  /// As fast as the recorder takes them: none is lost for lack of time.
   void publish(Recorder& recorder, Publisher<Image>& camera, std::uint32_t frames) {
     for (std::uint32_t i = 1; i <= frames && !recorder.ended(); ++i) {
       publish_image(camera, i);
@@ -133,7 +133,7 @@ class SmallDisk : public RecorderTest {
   std::thread watcher_;
 };
 
-TEST_F(SmallDisk, SpaceThatShallStayFreeStaysFree) {
+TEST_F(SmallDisk, SpaceThatMustStayFreeStaysFree) {
   for (const bool reserves : {true, false}) {
     SCOPED_TRACE(reserves);
     make_disk(96 * kMiB, reserves);
@@ -179,7 +179,7 @@ TEST_F(SmallDisk, SpaceThatItReservedIsNotMissing) {
   EXPECT_EQ(numbers_in(o.path, kImu.name), up_to(published));
 }
 
-TEST_F(SmallDisk, SpaceThatShallStayFreeIsNotReserved) {
+TEST_F(SmallDisk, SpaceThatMustStayFreeIsNotReserved) {
   make_disk(3200 * kMiB, true);
   RecorderOptions o = options();
   o.min_space = 3150 * kMiB;  // it would reserve 100 MiB

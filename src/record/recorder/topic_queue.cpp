@@ -79,7 +79,7 @@ void TopicQueue::attach(const RecorderOptions& options) {
                             .alignment = 8,
                             .has_arena = false,
                             .arena_bytes = 0};
-  // A publication of another type is the scout's to look at: it gets a channel of its own.
+  // A publication of another type is the scout's to look at: it gets its own channel.
   const auto told = [refused = refused_](const Event& event) {
     if (event.kind != Event::Kind::Refused) return;
     const std::lock_guard lock(refused->mutex);

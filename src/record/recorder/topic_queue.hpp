@@ -29,7 +29,8 @@ struct TopicSource {
   std::size_t message_bytes = 0;  ///< of the fixed struct
   std::size_t max_bytes = 0;      ///< of a payload
   std::uint32_t depth = 0;
-  std::int64_t since_ns = 0;  ///< when the recording began: publishers that are older owe nothing of before
+  /// When the recording began. Earlier samples of older publishers do not count as lost.
+  std::int64_t since_ns = 0;
 };
 
 /// How samples of a topic become bytes of a file.
@@ -116,7 +117,7 @@ class TopicQueue {
     return std::max(static_cast<double>(queued_bytes) / static_cast<double>(budget_),
                     holds_samples_ ? static_cast<double>(held) / static_cast<double>(holds_) : 0.0);
   }
-  /// There are samples that it cannot take: as many are held as were announced.
+  /// There are samples that it cannot take, because the announced number is held.
   [[nodiscard]] bool is_full() const noexcept { return was_full_ && queued != 0; }
   /// Large samples are written from the publisher's slot.
   [[nodiscard]] bool holds_samples() const noexcept { return holds_samples_; }

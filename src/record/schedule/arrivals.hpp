@@ -16,7 +16,7 @@ class Arrivals {
 
   void add(std::uint64_t bytes, std::int64_t now) noexcept;
 
-  /// At least as many of `waiting` bytes as came before `time`.
+  /// An upper bound of how many of `waiting` bytes came before `time`.
   [[nodiscard]] std::uint64_t older_than(std::int64_t time, std::uint64_t waiting) const noexcept;
   /// The least rate (bytes per nanosecond) at which all of `waiting` bytes leave within `horizon` of their arrival.
   [[nodiscard]] double least_rate(std::int64_t horizon, std::uint64_t waiting, std::int64_t now) const noexcept;
@@ -31,7 +31,7 @@ class Arrivals {
   std::array<std::uint64_t, kSteps> bytes_{};
 };
 
-/// Bytes per nanosecond of late: what came before counts the less the longer ago. As Arrivals.
+/// Recent bytes per nanosecond: older ones count less. As Arrivals.
 class ArrivalRate {
  public:
   static constexpr double kMemoryNs = 1e9;

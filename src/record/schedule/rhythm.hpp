@@ -35,7 +35,7 @@ class Rhythm {
   /// Of a busy one: when it should be through; later than now.
   [[nodiscard]] std::int64_t busy_until(std::int64_t now) const noexcept;
 
-  /// Whether nothing of its period is left to write in, `margin` before the next start.
+  /// Whether its period leaves no time for writing that ends `margin` before the next start.
   [[nodiscard]] bool never_idles(std::int64_t margin) const noexcept {
     return learned() && work_.count != 0 && period_.mean - work_.mean <= margin;
   }

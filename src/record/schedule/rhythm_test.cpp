@@ -182,18 +182,18 @@ TEST(Rhythm, AbsurdHintsTeachNothing) {
 }
 
 TEST(Rhythm, AContradictionStartsOver) {
-  const auto anew = [&](auto change) {
+  const auto starts_over = [&](auto change) {
     Rhythm r;
     for (std::uint64_t n = 1; n <= 5; ++n) hear(r, cycle(n, false));
     CycleHint h = cycle(6, false);
     change(h);
     return r.hear(h, stamp(cycle(6, false)) + kMicrosecond) == Heard::News && r.period() == 0;
   };
-  EXPECT_FALSE(anew([](CycleHint&) {}));
-  EXPECT_TRUE(anew([](CycleHint& h) { h.count = 3; }));
-  EXPECT_TRUE(anew([](CycleHint& h) { h.count = std::numeric_limits<std::uint64_t>::max(); }));
-  EXPECT_TRUE(anew([](CycleHint& h) { h.count = 5; })) << "another begin of the same cycle";
-  EXPECT_TRUE(anew([](CycleHint& h) { h.begin_ns = cycle(5, false).begin_ns - 1; }));
+  EXPECT_FALSE(starts_over([](CycleHint&) {}));
+  EXPECT_TRUE(starts_over([](CycleHint& h) { h.count = 3; }));
+  EXPECT_TRUE(starts_over([](CycleHint& h) { h.count = std::numeric_limits<std::uint64_t>::max(); }));
+  EXPECT_TRUE(starts_over([](CycleHint& h) { h.count = 5; })) << "another begin of the same cycle";
+  EXPECT_TRUE(starts_over([](CycleHint& h) { h.begin_ns = cycle(5, false).begin_ns - 1; }));
 }
 
 }  // namespace

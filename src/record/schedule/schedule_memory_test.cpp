@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints and decisions allocate nothing. A program of its own, because it replaces operator new to count.
+// Hints and decisions allocate nothing. A separate program, because it replaces operator new to count.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever comes, whoever computes: nothing waits longer than it may, and everything gets written.
+// Whatever comes, whatever computes: nothing waits longer than it may, and everything gets written.
 #include <gtest/gtest.h>
 
 #include "src/record/schedule/recorder_model_test.hpp"

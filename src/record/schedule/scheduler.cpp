@@ -135,7 +135,7 @@ Decision Scheduler::by_cycle(const Backlog& backlog, std::int64_t age, double fu
   const double quiet = options_.quiet_share;
   const double tolerated = quiet + (1 - quiet) * std::max(0.0, (pressure - kLessQuiet) / (1 - kLessQuiet));
   const schedule::Applications::Outlook outlook = applications_.look(now, options_.margin.count(), tolerated);
-  // Where nobody is to be waited for, or waiting for a window would be in vain: evenly, from the beginning.
+  // If no application has to be waited for, or a window will not come: evenly, from the beginning.
   if (outlook.alive == 0 || outlook.tireless_share > quiet) {
     const auto horizon = static_cast<std::int64_t>(static_cast<double>(options_.smoothing.count()) * (1 - fullness));
     return paced(outlook.alive == 0 ? WriteReason::NoHints : WriteReason::NoWindow, recent_, horizon, backlog, now);

@@ -16,7 +16,7 @@ class PublisherCore;
 
 /// Waits until the recorders of this user have attached to those of `outputs` (announced until `announced_ns`, steady
 /// clock) that they record, so that they have the first sample too. At once if no recorder runs; at most `limit` if
-/// a recorder does not come to it. False: no recorder runs. Set-up; blocks.
+/// a recorder does not attach. False: no recorder runs. Set-up; blocks.
 bool await_recorders(const std::string& domain, const std::vector<std::shared_ptr<PublisherCore>>& outputs,
                      std::int64_t announced_ns, std::chrono::nanoseconds limit);
 

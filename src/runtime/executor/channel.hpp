@@ -44,9 +44,9 @@ class Channel {
   }
 
   // Set-up; any thread.
-  /// The port is given the last samples of each output, as many as it may queue of one, then what comes; what does not
-  /// fit of all outputs together it drops and counts. Throws Error (Limit, NoMemory), std::bad_alloc. Blocks while one
-  /// is being published; publishers do not wait for each other.
+  /// The port is given the last samples of each output, up to its queue's length, then the new ones. It drops and
+  /// counts samples that do not fit. Throws Error (Limit, NoMemory), std::bad_alloc. Blocks while one is being
+  /// published; publishers do not wait for each other.
   void add(Port& port);
   void remove(Port& port) noexcept;  ///< after it returns, no thread pushes to the port any more
   /// An output: what it keeps for inputs that come later, and whose slots that are; null: objects of this process.

@@ -36,7 +36,7 @@ TEST(FailureLog, CountsAreReportedWhenTheTimeIsOverAlsoWithoutAnotherException) 
   EXPECT_TRUE(log.rest().empty());
 }
 
-TEST(FailureLog, AnotherExceptionAndAnotherCallbackAreSaidAtOnce) {
+TEST(FailureLog, AnotherExceptionAndAnotherCallbackAreReportedAtOnce) {
   FailureLog log;
   EXPECT_EQ(log.failed("a", "/x", "one", 0).size(), 1U);
   EXPECT_EQ(log.failed("a", "/x", "two", 1).size(), 1U);

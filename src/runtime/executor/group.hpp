@@ -41,7 +41,7 @@ class TimerCallback;
 /// a callback here reads. The thread that makes a callback ready wakes the worker that will run it: no thread polls,
 /// and there is no thread in between.
 ///
-/// Idle workers sleep on a word of their own, the last one to fall idle is woken first. One of them, the watcher, also
+/// Idle workers sleep on their own word, the last one to fall idle is woken first. One of them, the watcher, also
 /// waits for other processes' topics and the next timer; before it runs a callback it hands the watch to another.
 class Group {
  public:
@@ -92,7 +92,7 @@ class Group {
     return f();
   }
 
-  // Set-up, before start() or while nothing of the component runs.
+  // Set-up, before start() or while no callback of the component runs.
   void add(TimerCallback& timer);
   void remove(TimerCallback& timer);
   /// Room for one more callback; forget() takes it back and forgets it if it is ready.

@@ -92,7 +92,7 @@ TEST(Executor, UnlessTheySaySo) {
   EXPECT_EQ(sink->most, 2) << "each input at the same time as the other, none as itself";
 }
 
-TEST(Executor, NotEvenWhenOneCallbackHasAThreadOfItsOwn) {
+TEST(Executor, NotEvenWhenOneCallbackHasItsOwnThread) {
   auto runtime = runtime_with(2);
   auto source = std::make_shared<Source>();
   auto sink = std::make_shared<Sink>();
@@ -233,7 +233,7 @@ TEST(Executor, IdleCostsNothing) {
   ::getrusage(RUSAGE_SELF, &before);
   std::this_thread::sleep_for(500ms);
   ::getrusage(RUSAGE_SELF, &after);
-  const long most = cardan::test::kSanitized ? 8 : 5;  // a sanitizer has a thread of its own that wakes up
+  const long most = cardan::test::kSanitized ? 8 : 5;  // a sanitizer has its own thread that wakes up
   EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, most) << "nobody wakes up";
 }
 

@@ -41,7 +41,7 @@ class LastSamples {
   void make_room() noexcept {
     if (count_ == depth_) drop(pop());
   }
-  /// Adds a reference of its own.
+  /// Adds its own reference.
   void add(SampleBlock& block) noexcept {
     if (!wanted()) return;  // since a moment ago
     make_room();

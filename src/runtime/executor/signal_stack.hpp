@@ -5,7 +5,7 @@
 
 namespace cardan::detail {
 
-/// A stack of its own for signal handlers of the calling thread (where they ask for it), so that a crash report can be
+/// A separate stack for signal handlers of the calling thread (where they ask for it), so that a crash report can be
 /// written when the thread's own stack has overflowed. Costs address space until it is used. Lives and ends on one
 /// thread; where the kernel has no memory for it, nothing changes.
 class SignalStack {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fusion allocates nothing once it is there. A program of its own, because it replaces operator new to count.
+// A fusion allocates nothing once it is there. A separate program, because it replaces operator new to count.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -24,7 +24,7 @@ class FusionWatch {
 
   /// A set is about to be given to the callback.
   void fired(std::int64_t now) noexcept;
-  /// True: it has just become silent, and tell() shall say so.
+  /// True: it has just become silent, and tell() must report it.
   [[nodiscard]] bool offered(std::size_t input, std::int64_t now) noexcept;
   void tell(const FusionStatistics& statistics) const;
 

@@ -69,7 +69,7 @@ struct FusionInputReport {
 struct FusionReport {
   std::string name;
   std::string policy;       ///< FusionPolicy::name(): "primary"
-  std::string time;         ///< what it goes by: "source", "publish" or "header.stamp"
+  std::string time;         ///< the one that it uses: "source", "publish" or "header.stamp"
   std::uint64_t fired = 0;  ///< sets
   bool silent = false;      ///< gets samples and makes no set of them
   std::string why{};        ///< not, in words; of a silent one

@@ -81,7 +81,7 @@ class ControlClient {
   [[nodiscard]] DomainComponents components(bool files = false);
 
   /// Changes a parameter of a component that components() found. Throws Error: what Runtime::set_parameter() throws
-  /// there, Unavailable (its host does not answer). A change that was not answered in time does not come true later.
+  /// there, Unavailable (its host does not answer). A change that was not answered in time does not take effect later.
   /// Blocks until the component has answered, at most for the time-out and `change`. `keep`: also after a restart of
   /// the component within its process.
   void set_parameter(const ComponentReport& component, const std::string& parameter, const config::Value& value,

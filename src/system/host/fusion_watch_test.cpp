@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusions of components: their names and depths, the time that they go by, what is counted, and what is said when none
-// of their samples come together.
+// Fusions of components: their names and depths, the time that they use, what is counted, and what is reported when
+// none of their samples come together.
 #include <gtest/gtest.h>
 
 #include <algorithm>

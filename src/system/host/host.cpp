@@ -180,7 +180,7 @@ class Host {
   }
 
   /// The component that is being restarted has stopped. Its successor may fail before runtime_.restart() comes back:
-  /// that is a restart of its own.
+  /// that is a separate restart.
   void forget_what_was_due() {
     const std::lock_guard lock(mutex_);
     Restarts& r = restarts_[restarting_];
@@ -245,7 +245,7 @@ class Host {
       case config::OnException::Continue:
         return;
       case config::OnException::Crash:
-        launcher_.threw(component, threw);  // the main thread will not come to it
+        launcher_.threw(component, threw);  // the main thread will not do it
         crash_report::die(fmt::format("callback '{}' of component '{}' threw: {}", callback, component, what));
       case config::OnException::Restart:
         break;

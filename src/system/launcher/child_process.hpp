@@ -37,7 +37,7 @@ struct ChildOptions {
   std::uint64_t memory_bytes = 0;
   int plan_fd = -1;      ///< sealed plan (plan.hpp), which becomes kPlanFd there; −1: none
   std::string folder{};  ///< its working folder; "": this process's
-  /// A program that knows nothing of this launcher: it has standard input, output and error alone, counts as ready once
+  /// A program that does not know this launcher: it has standard input, output and error alone, counts as ready once
   /// it runs, and set-user-ID programs give it and what it starts no more rights (PR_SET_NO_NEW_PRIVS).
   bool foreign = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The declarations of a file's components, without running them: their on_start() is called in a process of its own,
+// The declarations of a file's components, without running them: their on_start() is called in its own process,
 // without transport and threads, so that a component that crashes or hangs there is a line of the answer.
 #pragma once
 

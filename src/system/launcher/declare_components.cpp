@@ -80,7 +80,7 @@ std::uint64_t private_bytes() {
   return 0;
 }
 
-/// A component in a runtime of its own, so that what one does says nothing about the others.
+/// A component in its own runtime, so that what one does says nothing about the others.
 struct Alone {
   Alone(const config::Configuration& configuration, const config::Process& process, config::Component settings)
       : runtime({.transport = false, .threads = false, .groups = process.groups}) {

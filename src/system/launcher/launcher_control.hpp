@@ -17,7 +17,7 @@ namespace cardan::launcher {
 /// Lets operators ask a supervisor what runs, stop or restart its processes (ControlClient::order()), and let it run
 /// another plan (offer_plan(), apply_plan()), over the topics of control_message.hpp: those of the own user, as their
 /// access rule says. An order is answered with a number at once, by which its outcome can be asked for, so that others
-/// are answered meanwhile. It has to end before its supervisor; a thread of its own.
+/// are answered meanwhile. It has to end before its supervisor; a separate thread.
 class LauncherControl {
  public:
   /// Throws Error as ControlService. Set-up.
@@ -36,7 +36,7 @@ class LauncherControl {
   [[nodiscard]] std::string components_that_are_down(bool files);
   [[nodiscard]] std::string outcome(std::uint64_t number);
   [[nodiscard]] std::string offered(std::uint64_t offer);
-  /// On a thread of its own: parameters first, because a component may refuse one; then the plan.
+  /// On its own thread: parameters first, because a component may refuse one; then the plan.
   [[nodiscard]] OrderAnswer carry_out(const std::shared_ptr<const PlanChange>& change);
   [[nodiscard]] std::string taken(const std::string& process, std::future<OrderAnswer> answer);
 

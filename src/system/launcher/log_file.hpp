@@ -36,7 +36,7 @@ class LogFile {
 
   /// A line with its end. Never blocks for the disk.
   void add(std::string_view line);
-  /// Failures since the last call, as text; "": none. The first failure in a row is said.
+  /// Failures since the last call, as text; "": none. The first failure in a row is reported.
   [[nodiscard]] std::string trouble();
 
  private:

@@ -106,7 +106,7 @@ TEST_F(LogFiles, AFileOfAnotherUserGetsNoLine) {
   EXPECT_EQ(contents(path()), "planted\n");
 }
 
-TEST_F(LogFiles, AFolderThatGoesAwayIsSaidOnce) {
+TEST_F(LogFiles, AFolderThatGoesAwayIsReportedOnce) {
   const std::string folder = path("folder");
   std::filesystem::create_directory(folder);
   std::string trouble;

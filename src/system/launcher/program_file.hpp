@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that a configuration names, and that know nothing of Cardan.
+// Programs that a configuration names, and that do not use Cardan.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@
 namespace cardan::launcher {
 
 /// When topics were last published on, seen in their publishers' memory: no process is disturbed or woken. Publishers
-/// of this user and of root count. A thread of its own looks for publishers that are new, because a process that hangs
+/// of this user and of root count. Its own thread looks for publishers that are new, because a process that hangs
 /// may keep it waiting for its answer; asking for a time never waits. Thread safety: any thread.
 class SilenceWatch {
  public:

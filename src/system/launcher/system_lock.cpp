@@ -45,7 +45,7 @@ SystemLock::SystemLock(const std::string& system, const std::string& domain)
           fmt::format("system '{}' already runs in domain '{}'{}", system, folder_->domain,
                       pid.empty() ? std::string() : fmt::format(", pid {}", pid)),
           fmt::format("end that one first{} (cardan run --stop PROCESS stops only one of its processes), or give this "
-                      "one a domain of its own: CARDAN_DOMAIN=NAME, or --domain NAME of cardan run",
+                      "one its own domain: CARDAN_DOMAIN=NAME, or --domain NAME of cardan run",
                       pid.empty() ? std::string() : fmt::format(": kill {}", pid)));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds{10});

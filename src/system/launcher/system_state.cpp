@@ -165,7 +165,7 @@ void StateMachine::hear(std::int64_t now_ns) {
       const std::int64_t pause = last - std::exchange(heard.last_ns, last);
       if (last == 0 || now_ns - last > when.lasting.count())
         heard.since_ns = kNever;
-      else if (heard.since_ns == kNever || pause > when.lasting.count())  // or nobody has looked for so long
+      else if (heard.since_ns == kNever || pause > when.lasting.count())  // or nobody has looked for this long
         heard.since_ns = last;
     }
   }

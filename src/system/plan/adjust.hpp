@@ -15,7 +15,7 @@ namespace cardan::plan {
 /// All components in one process, where samples move between them as pointers. Every executor group stays a pool of its
 /// own ("PROCESS.GROUP"), so that as much runs at once as before. The process is called "all", takes the restart rule
 /// of the file's first one and all environments (of two values for one variable the last in the file), and may use as
-/// much memory as all together. Bridges, recorders and programs stay processes of their own. Transitions that name a
+/// much memory as all together. Bridges, recorders and programs stay separate processes. Transitions that name a
 /// process mean the one that is left. Any thread; does not block.
 [[nodiscard]] config::Configuration one_process(config::Configuration configuration);
 

@@ -57,7 +57,7 @@ TEST(OneProcess, HasAllComponentsAndAsManyWorkers) {
   EXPECT_EQ(all.component("camera")->group, "sensors.main");
   EXPECT_EQ(all.component("lidar")->group, "sensors.slow");
   EXPECT_EQ(all.component("detector")->group, "perception.main");
-  ASSERT_NE(all.group("sensors.main"), nullptr) << "a pool of its own, though the file did not name it";
+  ASSERT_NE(all.group("sensors.main"), nullptr) << "a separate pool, though the file did not name it";
   EXPECT_EQ(all.group("sensors.main")->worker_count(), 1);
   EXPECT_EQ(all.group("sensors.slow")->worker_count(), 2);
   EXPECT_EQ(all.group("perception.main")->worker_count(), 4);

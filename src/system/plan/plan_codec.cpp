@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan as bytes: each field of plan_fields.hpp in turn. Numbers have eight bytes, least first; before texts, lists
 // and maps stands their size. Bytes, because paths and values from the command line need not be UTF-8; nothing in them
-// is deeper than the types are, whoever wrote them.
+// is deeper than the types are, by any writer.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as bytes and back: nothing of a configuration is lost on the way, and what is not a plan is refused.
+// A plan as bytes and back: no part of a configuration is lost on the way, and other bytes are refused.
 #include "src/system/plan/plan.hpp"
 
 #include <fcntl.h>

@@ -22,7 +22,7 @@ constexpr std::int64_t kSettled = 10'000'000'000;  ///< a connection that lives 
 /// For a recorder, which holds many samples and hands them to the disk unread. Its publisher counts it as attached by
 /// now, and would overwrite samples until the pages of all of them were there.
 constexpr std::size_t kPrefaultedInBackground = 1U << 20;
-constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of a stranger's area; the rest is prefaulted as it is read
+constexpr std::size_t kMostPrefaulted = 64U << 20;  ///< of another user's area; the rest is prefaulted as it is read
 
 ErrorCode error_code(handshake::Reason reason) {
   switch (reason) {
@@ -62,7 +62,7 @@ void Client::remove(SubscriberCore& subscriber) {
 }
 
 /// Returns false if it cannot be sent. Then the connection is lost, with two exceptions: the peer is gone (it hangs up
-/// by itself and may have given the reason), or the letter lacked a descriptor of its own.
+/// by itself and may have given the reason), or the letter lacked its own descriptor.
 bool Client::send(Connection& c, const handshake::Message& message, const std::vector<int>& fds) {
   const bool sent = c.outbox.send(c.fd(), handshake::encode(message), fds);
   if (!sent && errno != EPIPE && errno != ECONNRESET && errno != EMFILE) c.lost = true;
@@ -70,7 +70,7 @@ bool Client::send(Connection& c, const handshake::Message& message, const std::v
   return sent;
 }
 
-/// A stranger's messages cost its user's time. Once that is used up, the stranger waits.
+/// Messages of another user cost that user's time. Once it is used up, the user waits.
 void Client::receive(int fd) {
   const auto it = connections_.find(fd);
   if (it == connections_.end()) return;
@@ -363,7 +363,7 @@ void Client::hand_over_notify(const Stream& stream, Fd peer_socket) {
         return;
       }
   for (const Local& l : locals_)
-    if (l.stream == stream.id) return PublisherCore::connect_notify(*l.attached, std::move(peer_socket));
+    if (l.stream == stream.id) return l.attached->connect_notify(std::move(peer_socket));
 }
 
 void Client::remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached,

@@ -119,7 +119,7 @@ class Client {
   std::map<std::string, int> by_process_;
   std::multimap<std::uint64_t, SubscriberCore*> by_hash_;
   FirstAnswers answers_;
-  std::map<const SubscriberCore*, std::vector<Held>> held_;  ///< strangers' streams
+  std::map<const SubscriberCore*, std::vector<Held>> held_;  ///< streams of other users
   RecentSet<std::string> shunned_;                           ///< processes that broke the handshake
   Declined declined_;
   Tries tries_;

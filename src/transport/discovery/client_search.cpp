@@ -311,7 +311,7 @@ void Client::attach(SubscriberCore& subscriber, const TopicEntry& entry) {
   if (!asked && c->links.empty() && !c->had_stream) hang_up(c->fd());
 }
 
-/// With Access::Owner the name's owner decides alone; a stranger's process gets no request.
+/// With Access::Owner the name's owner decides alone; another user's process gets no request.
 bool Client::accepts_name(SubscriberCore& subscriber, const TopicEntry& entry) {
   const Access access = subscriber.options().access;
   if (access != Access::Owner) return true;

@@ -25,7 +25,7 @@ struct ConnectionBase {
 
   void belongs_to(const socket::Peer& whom);
   void read_hello(const handshake::Hello& hello);  ///< its name and clock
-  /// A stranger's requests cost its user's time. Stops reading from it until the user has time again.
+  /// Requests of another user cost that user's time. Stops reading from it until the user has time again.
   void pause(Process& process, int fd);
   /// Reads from it again, by `receive`, once its user has time. `now`: steady clock, ns.
   void go_on(Process& process, int fd, std::int64_t now, std::function<void()> receive);

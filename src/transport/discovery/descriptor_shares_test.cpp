@@ -48,7 +48,7 @@ TEST(DescriptorShares, AClaimGivesBackWhatItTookOver) {
   EXPECT_TRUE(shares.claim(kA, 4));
 }
 
-TEST(DescriptorShares, AnUnmappedUserIsAStranger) {
+TEST(DescriptorShares, AnUnmappedUserIsAnotherUser) {
   EXPECT_TRUE(cardan::detail::is_foreign(cardan::socket::kUnmapped));
 }
 

@@ -51,7 +51,7 @@ class Writer {
   json& to_;
 };
 
-/// Reads fields of a stranger: a value stays as it is if its field is missing, mistyped or out of range.
+/// Reads fields of another user: a value stays as it is if its field is missing, mistyped or out of range.
 class Reader {
  public:
   static constexpr bool kReads = true;

@@ -37,7 +37,7 @@ bool Loop::survives(const std::function<void()>& work) noexcept {
       log(LogLevel::Error, Cause{"failed", ::geteuid()}, std::string("the helper thread continues after: ") + e.what());
     } catch (...) {  // not even memory for the log line
     }
-  } catch (...) {  // it says nothing of itself
+  } catch (...) {  // it has no text
   }
   return false;
 }

@@ -215,7 +215,7 @@ PublisherReport ObserverLink::report_of(handshake::Publication publication) cons
   report.program = name_;
   report.pid = peer_.pid;
   report.process = process_;
-  // Also if its library does not say it. Of a stranger's it would be a lie: it would not show us such a one.
+  // Also if its library does not say it. Another user's would be a lie: it would not show us such a publication.
   report.is_owners = publication.access == Access::Owner && peer_.uid == ::geteuid();
   report.heartbeat_ns = our_time(report.heartbeat_ns, time_shift_);
   return report;
@@ -291,7 +291,7 @@ std::shared_ptr<ObserverLink> ObserverLinks::to(const std::string& process, std:
     if (it->second->alive() || asked_lately) return it->second;
     links_.erase(it);
   }
-  // A bounded number of connections to strangers is kept; the others are made again when they are needed.
+  // A bounded number of connections to other users is kept; the others are made again when they are needed.
   std::vector<std::string> strangers;
   for (const auto& [name, link] : links_)
     if (is_foreign(link->peer().uid) && link.use_count() == 1) strangers.push_back(name);

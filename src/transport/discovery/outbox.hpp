@@ -43,7 +43,7 @@ class Outbox {
   /// have used their share, which is not the fault of a peer that reads.
   std::optional<DescriptorShares::Claim> claim_for(int socket, std::size_t descriptors);
   bool flush(int socket);
-  /// Returns a stranger's share once it has read everything.
+  /// Returns another user's share once it has read everything.
   void settle(int socket);
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   /// Since when the first letter has been waiting (steady clock, ns); 0: none is.

@@ -30,7 +30,7 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
 }
 
-TEST(Outbox, AStrangerThatReadsNothingCostsEightLettersWithDescriptorsAndIsGivenUp) {
+TEST(Outbox, AnotherUserThatReadsNothingCostsEightLettersWithDescriptorsAndIsGivenUp) {
   const Pair pair;
   const Fd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const auto before = open_descriptors();
@@ -97,7 +97,7 @@ TEST(Outbox, WithoutAShareNoDescriptorIsKeptForALetter) {
   EXPECT_FALSE(outbox.claim_for(pair.ours.get(), 1));
 }
 
-TEST(Outbox, AStrangersBytesAreBounded) {
+TEST(Outbox, AnotherUsersBytesAreBounded) {
   const Pair pair;
   Outbox outbox;
   outbox.for_peer(::geteuid() + 1000);

@@ -219,7 +219,7 @@ void Process::run(const std::function<void()>& work) {
 }
 
 std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
-  // A stranger's board costs a descriptor, and there may be many strangers. It stays while it is in use.
+  // Another user's board costs a descriptor, and there may be many users. It stays while it is in use.
   std::erase_if(boards_, [](const auto& b) { return b.second.expired(); });
   std::shared_ptr<BellBoard> board = boards_[uid].lock();
   if (!board) boards_[uid] = board = std::make_shared<BellBoard>();
@@ -265,7 +265,7 @@ void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) 
 }
 
 void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
-  publisher->poke_helper = [this] { loop_.poke(); };
+  publisher->set_poke_helper([this] { loop_.poke(); });
   run([&] {
     const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
     const bool exclusive = publisher->options().exclusive;

@@ -38,7 +38,7 @@ std::string process_of(const char* name, const char* end = "") {
   return {name + 2, kIdDigits};
 }
 
-/// Calls `see` with each name of the folder, in one pass. readdir() would need a descriptor of its own, and without one
+/// Calls `see` with each name of the folder, in one pass. readdir() would need its own descriptor, and without one
 /// the folder would look empty.
 template <typename See>
 void for_each_name(const RunFolder& folder, const See& see) {
@@ -289,7 +289,7 @@ bool is_system_lock(const char* name) {
   return user[-1] == '.' && *user != '\0' && user[std::strspn(user, "0123456789")] == '\0';
 }
 
-/// Whoever waits for the lock looks at the name once it has it.
+/// A process that waits for the lock looks at the name once it has it.
 void remove_if_unlocked(const RunFolder& folder, const std::string& name) noexcept {
   const Fd file(::openat(folder.fd.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat opened{};

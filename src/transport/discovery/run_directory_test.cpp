@@ -192,7 +192,7 @@ TEST_F(RunDirectories, ManyUsersTogetherHaveAShareToo) {
   EXPECT_EQ(listed.at(0).process, id(2000));
 }
 
-TEST_F(RunDirectories, AStrangersLinkWithoutAStrangersSocketIsNotListed) {
+TEST_F(RunDirectories, AnotherUsersLinkWithoutThatUsersSocketIsNotListed) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: needs root";
   const Fd ours = directory_.listen(id(1));
   link(1, 1);

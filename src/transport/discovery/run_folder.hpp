@@ -30,7 +30,7 @@ struct RunFolder {
   /// Limit, or InvalidArgument if `domain` cannot be a name.
   /// Set-up only.
   static std::shared_ptr<const RunFolder> open(const std::string& domain);
-  /// Whether the domain's name still leads to it. Processes remove a folder of their own that is empty.
+  /// Whether the domain's name still leads to it. Processes remove their own folder if it is empty.
   [[nodiscard]] bool is_there() const noexcept;
   /// The folder that has the name now. Null if no folder may be used.
   [[nodiscard]] std::shared_ptr<const RunFolder> again() const noexcept;

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxConnections = 1024;         ///< of our own user and root
 constexpr std::size_t kMaxConnectionsOfOne = 32;      ///< of one other user, which can use up only its own share
 constexpr std::size_t kMaxConnectionsOfOthers = 256;  ///< of all other users together
-constexpr std::int64_t kPatience = 5'000'000'000;     ///< with a stranger that does not read its answers
+constexpr std::int64_t kPatience = 5'000'000'000;     ///< with another user that does not read its answers
 
 }  // namespace
 
@@ -203,8 +203,8 @@ void Server::receive(int fd) {
   const uid_t uid = c.peer.uid;
   const bool foreign = c.foreign;
   if (!stays || c.lost) close(fd);
-  // A stranger's next request waits until it has read the answers, so that they do not pile up here. It also waits
-  // until its user has paid for the earlier ones.
+  // The next request of another user waits until it has read the answers, so that they do not pile up here. It also
+  // waits until its user has paid for the earlier ones.
   else if (foreign && (!c.outbox.empty() || process_.strangers_time().opens_at(uid, steady_now()) != 0))
     c.pause(process_, fd);
   if (foreign) process_.strangers_time().spend(uid, thread_time() - began, steady_now());
@@ -255,7 +255,7 @@ void Server::detach(Connection& c, const handshake::Detach& asked) {
   c.attachments.erase(it);
 }
 
-/// The socket stays as long as the attachment does, so a stranger's socket counts in its share.
+/// The socket stays as long as the attachment does, so another user's socket counts in that user's share.
 void Server::notify(Connection& c, const handshake::Notify& asked, std::vector<Fd>& fds) {
   const auto it = c.attachments.find(asked.id);
   if (it == c.attachments.end() || it->second.subscriber == nullptr || fds.size() != 1) return;
@@ -267,7 +267,7 @@ void Server::notify(Connection& c, const handshake::Notify& asked, std::vector<F
     return;
   }
   it->second.notify = std::move(*claim);
-  PublisherCore::connect_notify(*it->second.subscriber, std::move(fds[0]));
+  it->second.subscriber->connect_notify(std::move(fds[0]));
 }
 
 void Server::refuse(Connection& c, std::uint64_t id, handshake::Refused refused) {

@@ -40,7 +40,7 @@ class Server {
     DescriptorShares::Claim claim;
     std::map<std::uint64_t, Attachment> attachments;
   };
-  struct Counts {  ///< of one user, and of all strangers together
+  struct Counts {  ///< of one user, and of all other users together
     std::size_t connections = 0, attachments = 0, observers = 0;
     std::size_t of_strangers = 0, attachments_of_strangers = 0;
   };

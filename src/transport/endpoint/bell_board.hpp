@@ -55,4 +55,14 @@ struct BellLine {
   std::int64_t woken_ns = 0;  ///< helper thread: when it last rang this bell or descriptors of its subscribers
 };
 
+/// The bells of one publisher. Helper thread.
+class PublisherBells {
+ public:
+  /// Returns the bell of the user, on its board. Throws Error (Limit).
+  [[nodiscard]] std::shared_ptr<BellLine> bell_for(uid_t uid, const std::shared_ptr<BellBoard>& board, bool background);
+
+ private:
+  std::vector<std::weak_ptr<BellLine>> bells_;
+};
+
 }  // namespace cardan::detail

@@ -8,8 +8,8 @@
 
 namespace cardan::detail {
 
-/// Whether peers of this user get only a stranger's share. Our own user and root are not strangers, because both can
-/// end this process anyway. Never blocks.
+/// Whether peers of this user get only the share of another user. Our own user and root are not limited, because both
+/// can end this process anyway. Never blocks.
 inline bool is_foreign(uid_t uid) noexcept { return uid == socket::kUnmapped || (uid != ::geteuid() && uid != 0); }
 
 }  // namespace cardan::detail

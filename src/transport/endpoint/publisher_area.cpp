@@ -145,7 +145,7 @@ void PublisherArea::check(const ReaderContract& contract) const {
 void PublisherArea::prefault(std::size_t most) const noexcept {
   const std::size_t records = std::min(most, header.slots_offset + slots * header.slot_stride);
   prefault_read_only(mapping, 0, records);
-  if (header.payload_stride != header.slot_stride && records < most)
+  if (layout::payloads_apart(header.payload_bytes) && records < most)
     prefault_read_only(mapping, header.payload_offset,
                        std::min(most - records, (slots - 1) * header.payload_stride + header.payload_bytes));
 }

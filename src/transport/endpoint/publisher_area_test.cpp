@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -65,6 +66,24 @@ std::string refusal(const std::function<void()>& f) {
 ReaderContract contract(std::size_t max_bytes) {
   const MessageType type = message_type_of<List>();
   return {type.hash, type.bytes, type.alignment, max_bytes};
+}
+
+TEST(PublisherArea, PayloadsHaveMemoryThoughTheirStrideIsThatOfTheRecords) {
+  MessageType type = message_type_of<List>();
+  type.bytes = 65'536 - 128;
+  const TopicOptions options{.max_bytes = 65'536};
+  PublisherCore core("/equal", type, options, {});
+  ASSERT_EQ(core.header().payload_stride, core.header().slot_stride);
+  for (int i = 0; i < 3; ++i) {
+    const int slot = core.loan();
+    ASSERT_GE(slot, 0);
+    std::memset(core.payload(slot), 0x5a, options.max_bytes);
+    core.publish(slot, options.max_bytes, 0);
+  }
+  const std::int64_t backed =
+      ::lseek(core.area().read_only_fd(), static_cast<off_t>(core.header().payload_offset), SEEK_HOLE);
+  EXPECT_GE(static_cast<std::uint64_t>(backed),
+            core.header().payload_offset + core.hot().committed.load() * core.header().payload_stride);
 }
 
 TEST(PublisherArea, TheLayoutOfAPublisherIsAccepted) {
@@ -270,7 +289,7 @@ bool kernel_faults_in() {
   return done && grown >= 512;
 }
 
-TEST(PublisherArea, OfAStrangersAreaALimitedPartIsFaultedIn) {
+TEST(PublisherArea, OfAnotherUsersAreaALimitedPartIsFaultedIn) {
   if (!kernel_faults_in()) GTEST_SKIP() << "this kernel, or an emulator of it, faults no pages in";
   const Made made(24 * kMiB, 4);
   const PublisherArea area = made.map();

@@ -78,7 +78,7 @@ class Descriptor {
   Fd theirs_;
 };
 
-TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
+TEST(PublisherTable, ManyOtherUsersLeavePlacesForOurOwnUser) {
   TopicMade made({.depth = 1});
   for (unsigned user = 0; user < 20; ++user)
     for (int i = 0; i < 200; ++i)
@@ -86,7 +86,7 @@ TEST(PublisherTable, ManyStrangersLeavePlacesForOurOwnUser) {
   int own = 0;
   while (own < 64 && made.attach(::geteuid()) != nullptr) ++own;
   EXPECT_EQ(own, 64) << "in addition to " << made.core->subscribers() - static_cast<std::size_t>(own)
-                     << " of strangers";
+                     << " of other users";
 }
 
 TEST(PublisherTable, ASubscriberInTheBackgroundIsWokenAfterAllOthers) {
@@ -149,13 +149,13 @@ TEST(PublisherTable, AMissingBellForTheBackgroundIsNotAReasonToRefuse) {
   EXPECT_FALSE(recorder->bell->background);
 }
 
-TEST(PublisherTable, StrangersTogetherLeaveSlotsForOurOwnUser) {
+TEST(PublisherTable, OtherUsersTogetherLeaveSlotsForOurOwnUser) {
   TopicMade made({.depth = 1});
   const std::uint32_t room = made.core->header().max_slots - 3;
   for (unsigned user = 0; user < 4; ++user)
     for (std::uint32_t holds = 100; holds > 0;)
       if (made.attach(stranger(user), holds) == nullptr) holds /= 2;
-  EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never a stranger's";
+  EXPECT_NE(made.attach(::geteuid(), room / 4 - 1), nullptr) << "a quarter of the room is never another user's";
 }
 
 TEST(PublisherTable, ASubscriberThatComesAndGoesWhileAPublishWaitsUsesUpItsShareOnly) {
@@ -177,7 +177,7 @@ TEST(PublisherTable, ASubscriberThatComesAndGoesWhileAPublishWaitsUsesUpItsShare
     ++come_and_gone;
   }
   EXPECT_FALSE(done);
-  EXPECT_NE(made.attach(::geteuid()), nullptr) << "after " << come_and_gone << " of a stranger";
+  EXPECT_NE(made.attach(::geteuid()), nullptr) << "after " << come_and_gone << " of another user";
   made.core->detach(slow);
   publisher.join();
   EXPECT_TRUE(made.core->collect());
@@ -202,7 +202,7 @@ TEST(PublisherTable, AReliableReaderThatComesAgainAndAgainCostsFewTimeOuts) {
   EXPECT_LE(made.core->hot().reliable_timeouts.load(), 3U) << "of 20 attachments within 60 ms";
 }
 
-TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
+TEST(PublisherTable, ReadersOfAnotherUserThatStopInTurnCostFewTimeOuts) {
   TopicMade made({.depth = 1, .reliable = true, .reliable_timeout = 20ms});
   const auto publish = [&] { made.core->publish(made.core->loan(), 0, 0); };
   std::vector<cardan::layout::SubscriberPage*> pages;
@@ -221,9 +221,9 @@ TEST(PublisherTable, ReadersOfOneStrangerThatStopInTurnCostFewTimeOuts) {
   EXPECT_GE(made.core->hot().reliable_timeouts.load(), 1U);
 }
 
-TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTime) {
+TEST(PublisherTable, DescriptorsOfAnotherUserAreRungOnceAMillisecondAndWithinItsTime) {
   TopicMade made({.depth = 1});
-  made.core->poke_helper = [] {};
+  made.core->set_poke_helper([] {});
   Attached* const a = made.attach(stranger(0));
   ASSERT_NE(a, nullptr);
   Descriptor descriptor(*a);
@@ -254,7 +254,7 @@ TEST(PublisherTable, DescriptorsOfAStrangerAreRungOnceAMillisecondAndWithinItsTi
 TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
   TopicMade made({.depth = 1});
   int pokes = 0;
-  made.core->poke_helper = [&] { ++pokes; };
+  made.core->set_poke_helper([&] { ++pokes; });
   std::vector<Attached*> followers;
   std::vector<std::unique_ptr<Descriptor>> descriptors;
   for (int i = 0; i < 6; ++i) {
@@ -285,7 +285,7 @@ TEST(PublisherTable, APublicationRingsAnyNumberOfFollowersByOneSystemCall) {
 
 TEST(PublisherTable, ASubscriberThatDoesNotFollowIsRungAtOnceAmongFollowers) {
   TopicMade made({.depth = 1});
-  made.core->poke_helper = [] {};
+  made.core->set_poke_helper([] {});
   std::vector<std::unique_ptr<Descriptor>> descriptors;
   for (int i = 0; i < 3; ++i) {
     Attached* const a = made.attach(::geteuid(), 1, false, true);

@@ -15,10 +15,11 @@ constexpr std::uint32_t kOddLong = 3;
 constexpr std::uint32_t kOddShort = 6;
 
 // follow():
-constexpr std::int64_t kShortestLook = 2'000'000;     // a shorter sleep is not worth its timer
-constexpr std::int64_t kLongestLook = 10'000'000;     // what comes out of step waits no longer than this
-constexpr std::int64_t kLongestPeriod = 250'000'000;  // so few rings cost nothing, and what comes between must not wait
-constexpr std::uint64_t kKnown = 32;                  // publications, before a stream without a steady beat is believed
+constexpr std::int64_t kShortestLook = 2'000'000;  // a shorter sleep is not worth its timer
+constexpr std::int64_t kLongestLook = 10'000'000;  // what comes out of step waits no longer than this
+constexpr std::int64_t kLongestPeriod =
+    250'000'000;                      // rings this rare cost nothing, and a publication in between must not wait
+constexpr std::uint64_t kKnown = 32;  // publications, before a stream without a steady beat is believed
 constexpr std::int64_t kShortestSilence = 200'000'000;
 constexpr std::int64_t kLongestSilence = 1'000'000'000;
 
@@ -128,7 +129,8 @@ std::int64_t StreamRhythm::look_at(std::int64_t now, std::int64_t margin, std::u
     look = due > now ? due : now + std::min(now - expected, pace);
     spare = period / 2;
   } else {
-    // Without a steady beat, it must at least keep its distances: else the next burst may be denser than all of late.
+    // Without a steady beat, it must at least keep its distances: else the next burst may be denser than all recent
+    // ones.
     const std::int64_t usual = usual_ns_.load(kAnyOrder);
     if (stamps_.load(kAnyOrder) < kKnown || usual - dense > usual / std::min(depth, kMostDepth) / 2) return 0;
   }

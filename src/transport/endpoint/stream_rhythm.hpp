@@ -26,7 +26,7 @@ struct StreamRhythm {
   void learn(std::int64_t publish_ns, std::uint64_t missed, std::uint32_t depth) noexcept;
 
   /// follow(): when to look next, if a look at `now` found nothing. Until then nobody need wake the reader, and it
-  /// loses nothing by that as long as publications come no more densely than of late. 0: it must be woken, because too
+  /// loses nothing by that as long as publications come no more densely than recently. 0: it must be woken, because too
   /// little is known of the stream, or it is silent, slow or too quick for its depth. `margin`: the least time after a
   /// due publication.
   [[nodiscard]] std::int64_t look_at(std::int64_t now, std::int64_t margin, std::uint32_t depth) const noexcept;
@@ -35,7 +35,7 @@ struct StreamRhythm {
   static constexpr std::uint32_t kMostDepth = 6;
 
   Atomic<std::uint32_t> odd_{0};           ///< publications out of step, in a row
-  Atomic<std::int64_t> dense_ns_{0};       ///< the least time of `depth` intervals of late; 0: not known
+  Atomic<std::int64_t> dense_ns_{0};       ///< the least recent time of `depth` intervals; 0: not known
   Atomic<std::int64_t> dense_next_ns_{0};  ///< of one interval more
   Atomic<std::int64_t> usual_ns_{0};       ///< the mean time of `depth` intervals
   Atomic<std::uint64_t> stamps_{0};        ///< how many are in `stamp_`, since a gap

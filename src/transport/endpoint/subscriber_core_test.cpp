@@ -83,7 +83,7 @@ void publish_by_hand(const PublisherCore& core, std::uint32_t slot) {
   cardan::protocol::publish<cardan::Native>(ring, {1, slot});
 }
 
-TEST_F(SubscriberCores, EventsOfStrangersPushNoneOfOurOwnUserOut) {
+TEST_F(SubscriberCores, EventsOfOtherUsersPushNoneOfOurOwnUserOut) {
   in_->helper().emit({Event::Kind::Died, 1, "our own publisher died"});
   for (unsigned i = 0; i < 500; ++i) {
     in_->helper().emit({Event::Kind::Joined, 2, "joined"}, other_user(i % 8));
@@ -99,7 +99,7 @@ TEST_F(SubscriberCores, EventsOfStrangersPushNoneOfOurOwnUserOut) {
   EXPECT_EQ(in_->next_event()->text, "44") << "of our own the newest 256";
 }
 
-TEST_F(SubscriberCores, EventsOfOneStrangersStreamsAreLimited) {
+TEST_F(SubscriberCores, EventsOfAnotherUsersStreamsAreLimited) {
   const PublisherCore core("/cores", kWord, {}, {});
   for (int i = 0; i < 500; ++i) {
     const std::uint64_t id = add(core, other_user(0))->id;

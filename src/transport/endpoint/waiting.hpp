@@ -30,7 +30,7 @@ struct Foreign {
 void sleep_on(std::span<SubscriberCore* const> subscribers, std::span<Foreign> foreign, std::int64_t deadline_ns,
               bool prewake, futex::Watch own = {nullptr, 0}) noexcept;
 
-/// Whether sleep_on() with this many subscribers, of one stream each, can watch a word of its own. If not, wake it by a
+/// Whether sleep_on() with this many subscribers, of one stream each, can watch a separate word. If not, wake it by a
 /// descriptor.
 bool can_watch_word(std::size_t subscribers) noexcept;
 

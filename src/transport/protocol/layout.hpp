@@ -129,13 +129,16 @@ constexpr std::int64_t latency_of_bucket(std::size_t bucket) {
   return base + static_cast<std::int64_t>(bucket % 4) * (base / 4);
 }
 
-/// The number of bells on a board. Each bell has a line of its own. A publishing process has one board of 64 KiB for
+/// The number of bells on a board. Each bell has its own line. A publishing process has one board of 64 KiB for
 /// each user that it serves.
 inline constexpr std::size_t kBells = 1024;
 struct alignas(kLine) Bell {
   Atomic<std::uint32_t> phase;
 };
 static_assert(sizeof(Bell) == kLine);
+
+/// Whether payloads of this capacity are a region of their own; else each follows its record.
+constexpr bool payloads_apart(std::size_t capacity) { return capacity >= kPageAlignedFrom; }
 
 constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody else's program that records a topic of its own, and reads the file.
+// Somebody else's program that records its own topic, and reads the file.
 #include <cardan/cardan.hpp>
 #include <cardan/mcap/reader.hpp>
 #include <cardan/recorder.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cameras that publish through ROS 1, for its own recorder. A program of its own, so that nothing else links ROS; it is
+// Cameras that publish through ROS 1, for its own recorder. A separate program, so that nothing else links ROS; it is
 // C++17, because the messages that ROS 1 generates use what C++20 took out of std::allocator. Stage's signals by hand.
 #include <ros/ros.h>
 #include <std_msgs/UInt8MultiArray.h>

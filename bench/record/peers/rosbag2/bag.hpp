@@ -14,7 +14,7 @@
 namespace cardan::bench::rosbag2 {
 
 /// An MCAP file as rosbag2's storage plugin writes it by default: chunks of 768 KiB without checksum or compression, a
-/// message that is larger in a chunk of its own, indexes and summary. Each message is copied into the chunk once, and
+/// message that is larger in its own chunk, indexes and summary. Each message is copied into the chunk once, and
 /// the chunk goes to std::fwrite; nothing is synchronized with the disk. Re-implemented from a description of
 /// rosbag2_storage_mcap and mcap-cpp 1.4; only the encoding of records is Cardan's. Not to be shared by threads; blocks
 /// as fwrite does.

@@ -38,7 +38,7 @@ TEST(Bag, IsReadAsItWasWritten) {
   EXPECT_EQ(statistics.channel_message_counts.at(1), 40U);
   EXPECT_EQ(statistics.channel_message_counts.at(2), 360U);
   EXPECT_EQ(reader.file().size(), bag.bytes());
-  EXPECT_EQ(reader.summary().chunks().size(), 80U) << "a camera's message has a chunk of its own";
+  EXPECT_EQ(reader.summary().chunks().size(), 80U) << "a camera's message has its own chunk";
   std::int64_t time = 0;
   mcap::Messages messages = reader.messages();
   while (const auto found = messages.next()) {
@@ -73,7 +73,7 @@ TEST(Bag, AFullDiskIsNoticed) {
   EXPECT_THROW(bag.close(), Error);
 }
 
-TEST(Bag, AFileThatCannotBeMadeIsSaid) { EXPECT_THROW(Bag("/nowhere/a.mcap", {"/a"}), Error); }
+TEST(Bag, AFileThatCannotBeMadeIsReported) { EXPECT_THROW(Bag("/nowhere/a.mcap", {"/a"}), Error); }
 
 }  // namespace
 }  // namespace cardan::bench::rosbag2

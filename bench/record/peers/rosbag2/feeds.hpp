@@ -24,7 +24,7 @@ struct Fed {
 [[nodiscard]] MessagePointer copy_message(std::uint16_t topic, std::span<const std::uint8_t> payload);
 
 /// As rosbag2_performance_benchmarking with `no_transport`: a thread for each sensor, which pushes the same message
-/// into a queue of its own; one loop that takes at most one of each queue, copies and writes it, and sleeps for 1 ms.
+/// into its own queue; one loop that takes at most one of each queue, copies and writes it, and sleeps for 1 ms.
 /// (The queues of cameras on one topic are still one for each: that is the tool's, and kind to rosbag2.) Calls
 /// `all_made` when the producers are done; returns when the queues are empty. Throws what the writer throws.
 Fed feed_without_transport(const recording::Sensors& sensors, recording::Schedule schedule, double seconds,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `rosbag2`: our re-implementation of how rosbag2 records, in a process of its own.
+// `rosbag2`: our re-implementation of how rosbag2 records, in its own process.
 #include "bench/record/peers/rosbag2/feeds.hpp"
 
 #include <nlohmann/json.hpp>

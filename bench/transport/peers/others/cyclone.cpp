@@ -148,17 +148,15 @@ class CycloneReader {
   void* sample_ = nullptr;
 };
 
-std::vector<Wait> waits(const std::vector<Wait>&) { return {Wait::Block}; }
-
 const RegisteredPeer kCyclone({.peer = Peer{"cyclone"},
                                .place = 70,
-                               .waits = waits,
+                               .waits = block_only,
                                .play = play_with<CycloneWriter, CycloneReader>,
                                .links = links_with<CycloneWriter, CycloneReader>()});
 const RegisteredPeer kReliableCyclone({.peer = kReliable,
                                        .place = 71,
                                        .on_request = true,
-                                       .waits = waits,
+                                       .waits = block_only,
                                        .play = play_with<CycloneWriter, CycloneReader>});
 
 }  // namespace

@@ -160,31 +160,6 @@ class Reader {
   eCAL::CSubscriber in_;
 };
 
-void play(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    Writer out(area, index);
-    publish_frames(area, index, out);
-  } else {
-    DeliveredFrames frames(area, index - area.publishers());
-    const Reader in(area, frames);
-    frames.read();
-  }
-}
-
-class Link final : public LinkReader {
- public:
-  Link(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
-  void read() override { delivery_.wait(); }
-
- private:
-  LinkDelivery delivery_;
-  Reader<LinkDelivery> in_;
-};
-
-std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
-  return std::make_unique<Link>(area, sink);
-}
-
 /// The memory files that roles of this run read, also those that eCAL has made again: a reader's event is named after
 /// the file and the reader's process. An event that is older than the role was another process's of the same number.
 std::set<std::string> memory_files_of(const fs::path& run) {
@@ -227,10 +202,10 @@ std::shared_ptr<void> start_sweeper(const std::string& folder) {
 PeerKind kind(Peer peer, int place) {
   return {.peer = peer,
           .place = place,
-          .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+          .waits = block_only,
           .start_companion = start_sweeper,
-          .play = play,
-          .links = {open_writer<Writer>, open_reader}};
+          .play = play_delivered<Writer, Reader>,
+          .links = {open_writer<Writer>, open_delivered<Reader>}};
 }
 
 const RegisteredPeer kEcal(kind(Peer{"ecal"}, 90));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of eCAL 6.1 that the bench calls, in words of our own: the wheel `eclipse-ecal` has the library, and no
+// The functions of eCAL 6.1 that the bench calls, in our own words: the wheel `eclipse-ecal` has the library, and no
 // headers. Only what other programs may call too is declared, with the names that the library exports. Its classes keep
 // a pointer to their parts; its configuration is only passed on, so that its layout does not matter here. All other
 // types in its interface are of libstdc++, which the wheel has of the system.

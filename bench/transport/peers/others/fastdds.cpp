@@ -221,41 +221,17 @@ class FastReader final : public dds::DataReaderListener {
   Participant participant_;  // last: its end is the end of callbacks
 };
 
-void play(const Area& area, std::uint32_t index) {
-  if (index < area.publishers()) {
-    FastWriter out(area);
-    publish_frames(area, index, out);
-  } else {
-    DeliveredFrames frames(area, index - area.publishers());
-    const FastReader in(area, frames);
-    frames.read();
-  }
-}
+constexpr auto kPlay = play_delivered<FastWriter, FastReader>;
+constexpr LinkEnds kLinks{open_writer<FastWriter>, open_delivered<FastReader>};
 
-class FastLink final : public LinkReader {
- public:
-  FastLink(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
-  void read() override { delivery_.wait(); }
-
- private:
-  LinkDelivery delivery_;
-  FastReader<LinkDelivery> in_;
-};
-
-std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
-  return std::make_unique<FastLink>(area, sink);
-}
-
-constexpr LinkEnds kLinks{open_writer<FastWriter>, open_reader};
-
-std::vector<Wait> waits(const std::vector<Wait>&) { return {Wait::Block}; }
-
-const RegisteredPeer kShipped({.peer = Peer{"fastdds"}, .place = 60, .waits = waits, .play = play, .links = kLinks});
-const RegisteredPeer kReliablePeer({.peer = kReliable, .place = 63, .on_request = true, .waits = waits, .play = play});
+const RegisteredPeer kShipped(
+    {.peer = Peer{"fastdds"}, .place = 60, .waits = block_only, .play = kPlay, .links = kLinks});
+const RegisteredPeer kReliablePeer(
+    {.peer = kReliable, .place = 63, .on_request = true, .waits = block_only, .play = kPlay});
 const RegisteredPeer kSharedMemory(
-    {.peer = Peer{"fastdds-shm"}, .place = 61, .waits = waits, .play = play, .links = kLinks});
+    {.peer = Peer{"fastdds-shm"}, .place = 61, .waits = block_only, .play = kPlay, .links = kLinks});
 const RegisteredPeer kLoans(
-    {.peer = Peer{"fastdds-loans"}, .place = 62, .waits = waits, .play = play, .links = kLinks});
+    {.peer = Peer{"fastdds-loans"}, .place = 62, .waits = block_only, .play = kPlay, .links = kLinks});
 
 }  // namespace
 }  // namespace cardan::bench

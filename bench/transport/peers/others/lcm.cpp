@@ -17,7 +17,7 @@
 namespace cardan::bench {
 namespace {
 
-// A group and a port of its own, so that the bench neither hears nor disturbs an LCM system.
+// Its own group and port, so that the bench neither hears nor disturbs an LCM system.
 constexpr const char* kProvider = "udpm://239.255.76.98:7698?ttl=0&recv_buf_size=";
 constexpr long kMostBuffer = 64L << 20U;
 
@@ -93,11 +93,7 @@ void play(const Area& area, std::uint32_t index) {
   area.header().readers_done.fetch_add(1, std::memory_order_release);
 }
 
-const RegisteredPeer kLcm({.peer = Peer{"lcm"},
-                           .place = 55,
-                           .on_request = true,
-                           .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-                           .play = play});
+const RegisteredPeer kLcm({.peer = Peer{"lcm"}, .place = 55, .on_request = true, .waits = block_only, .play = play});
 
 }  // namespace
 }  // namespace cardan::bench

@@ -148,7 +148,7 @@ Wiring wire_lot(const Cell& cell) {
 
 const RegisteredPeer kLot({.peer = Peer{"lot"},
                            .place = 47,
-                           .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                           .waits = block_only,
                            .wire = wire_lot,
                            .play = play_with<LotWriter, LotReader>,
                            .links = links_with<LotWriter, LotReader>()});

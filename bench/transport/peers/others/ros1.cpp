@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ros1`: roscpp over TCP with tcpNoDelay, queues of one message, the message object reused by the publisher and the
-// callback called by an AsyncSpinner of one thread. The bench starts a master of its own on 127.0.0.1.
+// callback called by an AsyncSpinner of one thread. The bench starts a separate master on 127.0.0.1.
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string topic_of(const Area& area) {
 
 class Ros1Writer {
  public:
-  explicit Ros1Writer(const Area& area, std::uint32_t /*index*/ = 0)
+  Ros1Writer(const Area& area, std::uint32_t /*index*/)
       : words_(area.header().cell.bytes / sizeof(std::uint64_t)), out_(topic_of(area), words_) {
     wait_until(kNoReaders, [&] { return out_.subscribers() >= area.subscribers(); });
   }
@@ -58,16 +58,6 @@ class Ros1Reader {
   ros1::Subscriber in_;
 };
 
-class Ros1Link final : public LinkReader {
- public:
-  Ros1Link(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
-  void read() override { delivery_.wait(); }
-
- private:
-  LinkDelivery delivery_;
-  Ros1Reader<LinkDelivery> in_;
-};
-
 void init() {
   static const bool done = [] {
     ros1::init("cardan_bench_" + std::to_string(::getpid()));
@@ -81,21 +71,14 @@ std::unique_ptr<LinkWriter> writer(const Area& area, std::uint32_t index) {
   return open_writer<Ros1Writer>(area, index);
 }
 
-std::unique_ptr<LinkReader> reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
+std::unique_ptr<LinkReader> reader(const Area& area, std::uint32_t index, FrameSink& sink) {
   init();
-  return std::make_unique<Ros1Link>(area, sink);
+  return open_delivered<Ros1Reader>(area, index, sink);
 }
 
 void play(const Area& area, std::uint32_t index) {
   init();
-  if (index < area.publishers()) {
-    Ros1Writer out(area);
-    publish_frames(area, index, out);
-    return;
-  }
-  DeliveredFrames frames(area, index - area.publishers());
-  const Ros1Reader in(area, frames);
-  frames.read();
+  play_delivered<Ros1Writer, Ros1Reader>(area, index);
 }
 
 std::shared_ptr<void> start_master(const std::string&) {
@@ -110,7 +93,7 @@ std::shared_ptr<void> start_master(const std::string&) {
 
 const RegisteredPeer kRos1({.peer = Peer{"ros1"},
                             .place = 55,
-                            .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                            .waits = block_only,
                             .start_companion = start_master,
                             .play = play,
                             .links = {writer, reader}});

@@ -27,7 +27,7 @@ class Publisher {
   std::unique_ptr<Implementation> own_;
 };
 
-/// Calls `deliver(context, words, count)` for each message, on one thread of its own, until it is destroyed.
+/// Calls `deliver(context, words, count)` for each message, on its own thread, until it is destroyed.
 class Subscriber {
  public:
   using Deliver = void (*)(void* context, const std::uint64_t* words, std::size_t count);

@@ -81,7 +81,7 @@ PeerKind kind(std::string_view name) {
   return {.peer = Peer{name},
           .place = 900,
           .on_request = true,
-          .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+          .waits = block_only,
           .wire = wire,
           .play = play_with<FaultyWriter, Reader>};
 }

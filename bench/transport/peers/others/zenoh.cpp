@@ -2,7 +2,6 @@
 // `zenoh` and `zenoh-shm`: peers over tcp/127.0.0.1 without scouting, priority RealTime, express, Drop on congestion;
 // the second fills its frames in Zenoh's shared memory. Frames are stamped on Zenoh's own thread. rust/zenoh is their
 // crate.
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -34,15 +33,6 @@ constexpr std::string_view kShared = "zenoh-shm";
 
 bool is_shared(const Area& area) { return name_of(area.header().contender.peer) == kShared; }
 
-/// Where the publisher names its address, in the folder that the harness made for this run.
-std::string file_of(const Area& area, std::uint32_t publisher) {
-  const char* const folder = std::getenv("CARDAN_RUN_DIR");
-  std::string topic = area.header().topic;
-  for (char& c : topic)
-    if (c == '/') c = '_';
-  return std::string(folder != nullptr ? folder : "/tmp") + "/zenoh" + topic + "_" + std::to_string(publisher);
-}
-
 template <class T>
 T* made(T* endpoint) {
   if (endpoint == nullptr)
@@ -54,9 +44,9 @@ class Writer {
  public:
   Writer(const Area& area, std::uint32_t index)
       : words_(area.header().cell.bytes / sizeof(std::uint64_t)),
-        out_(
-            made(cardan_bench_zenoh_writer(area.header().topic, file_of(area, index).c_str(), words_, is_shared(area))),
-            cardan_bench_zenoh_end_writer) {
+        out_(made(cardan_bench_zenoh_writer(area.header().topic, file_of_publisher("zenoh", area, index).c_str(),
+                                            words_, is_shared(area))),
+             cardan_bench_zenoh_end_writer) {
     wait_until(kNoReaders, [&] {
       return cardan_bench_zenoh_connections(out_.get()) >= area.subscribers() &&
              cardan_bench_zenoh_is_heard(out_.get());
@@ -93,45 +83,19 @@ class Reader {
  private:
   static std::string files_of(const Area& area) {
     std::string files;
-    for (std::uint32_t p = 0; p < area.publishers(); ++p) files += file_of(area, p) + ";";
+    for (std::uint32_t p = 0; p < area.publishers(); ++p) files += file_of_publisher("zenoh", area, p) + ";";
     return files;
   }
 
   std::unique_ptr<ZenohReader, decltype(&cardan_bench_zenoh_end_reader)> in_;
 };
 
-void read(const Area& area, std::uint32_t reader) {
-  DeliveredFrames frames(area, reader);
-  const Reader in(area, frames);
-  frames.read();
-}
-
-class ZenohLink final : public LinkReader {
- public:
-  ZenohLink(const Area& area, FrameSink& sink) : delivery_(sink), in_(area, delivery_) {}
-  void read() override { delivery_.wait(); }
-
- private:
-  LinkDelivery delivery_;
-  Reader<LinkDelivery> in_;
-};
-
-std::unique_ptr<LinkReader> open_reader(const Area& area, std::uint32_t /*index*/, FrameSink& sink) {
-  return std::make_unique<ZenohLink>(area, sink);
-}
-
-void play(const Area& area, std::uint32_t index) {
-  if (index >= area.publishers()) return read(area, index - area.publishers());
-  Writer out(area, index);
-  publish_frames(area, index, out);
-}
-
 PeerKind kind(std::string_view name, int place) {
   return {.peer = Peer{name},
           .place = place,
-          .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
-          .play = play,
-          .links = {open_writer<Writer>, open_reader}};
+          .waits = block_only,
+          .play = play_delivered<Writer, Reader>,
+          .links = {open_writer<Writer>, open_delivered<Reader>}};
 }
 
 const RegisteredPeer kZenoh(kind("zenoh", 56));

@@ -3,7 +3,6 @@
 // message's own memory, so ZeroMQ copies it only into and out of the socket.
 #include <zmq.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -20,14 +19,8 @@ namespace {
               "leave zeromq out of --peers");
 }
 
-/// Of one publisher of a topic, in the folder that the harness made for this run.
 std::string address_of(const Area& area, std::uint32_t publisher) {
-  const char* const folder = std::getenv("CARDAN_RUN_DIR");
-  std::string topic = area.header().topic;
-  for (char& c : topic)
-    if (c == '/') c = '_';
-  return std::string("ipc://") + (folder != nullptr ? folder : "/tmp") + "/zmq" + topic + "_" +
-         std::to_string(publisher);
+  return "ipc://" + file_of_publisher("zmq", area, publisher);
 }
 
 class Socket {
@@ -102,7 +95,7 @@ class ZeroMqReader {
 
 const RegisteredPeer kZeroMq({.peer = Peer{"zeromq"},
                               .place = 50,
-                              .waits = [](const std::vector<Wait>&) { return std::vector{Wait::Block}; },
+                              .waits = block_only,
                               .play = play_with<ZeroMqWriter, ZeroMqReader>,
                               .links = links_with<ZeroMqWriter, ZeroMqReader>()});
 

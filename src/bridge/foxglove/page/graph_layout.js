@@ -19,7 +19,7 @@ function unitsOf(parts, program, pid, does) {
 }
 
 /** {nodes: id → {id, kind, name, note, topic, trouble}, edges: key → {from, to, hz or median and most in ns, lost}} of what was seen of the domain.
-    `components`: of `cardan run`; a program without any is a box of its own. */
+    `components`: of `cardan run`; a program without any is a separate box. */
 export function graphOf({ publishers, cpu = new Map() }, components = []) {
   const nodes = new Map();
   const edges = new Map();

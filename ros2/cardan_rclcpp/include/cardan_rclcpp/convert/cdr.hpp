@@ -13,11 +13,11 @@
 #include "rclcpp/serialized_message.hpp"
 
 // Conversions by way of the wire form: for messages of your own and of packages that cardan_rclcpp does not depend on
-// (vision_msgs, can_msgs). One copy more than a conversion of its own, and no line of code for each field.
+// (vision_msgs, can_msgs). One copy more than a dedicated conversion, and no line of code for each field.
 
 namespace cardan::ros {
 
-/// A RosType that goes by CDR. Both types must have the same ROS definition.
+/// A RosType that is converted by way of CDR. Both types must have the same ROS definition.
 /// `template <> struct cardan::ros::RosType<cardan::CanFrame> : cardan::ros::ByCdr<cardan::CanFrame,
 /// can_msgs::msg::Frame> {};`
 template <class T, class Ros>

@@ -84,7 +84,7 @@ class SubscriptionWaitable : public rclcpp::Waitable, public std::enable_shared_
   /// `reentrant`: several callbacks may run at once.
   SubscriptionWaitable(const NodeParts& node, std::string topic, bool reentrant);
 
-  /// The next sample in a box of its own. Null: none; `why` says whether to ask again. One thread at a time, never
+  /// The next sample in its own box. Null: none; `why` says whether to ask again. One thread at a time, never
   /// after let_go().
   virtual std::shared_ptr<void> take_one(Reason& why) = 0;
   /// Hands over what owns the subscriber and the callback. No callback runs but one on this thread, which keeps itself.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/transport/host.hpp"
+#include "bench/results/host.hpp"
 
 #include <gtest/gtest.h>
 

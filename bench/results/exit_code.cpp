@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/exit_code.hpp"
+#include "bench/results/exit_code.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cardan/detail/message_type.hpp"
+#include "cardan/topic.hpp"
+
+namespace cardan::detail {
+
+/// The topic of a publisher, with all that it offers there.
+struct PublisherContract {
+  /// Throws Error (InvalidArgument).
+  PublisherContract(std::string topic, MessageType type, const TopicOptions& options, std::string via);
+
+  /// Slots that it needs without any subscriber: the last publications, its loans, and one that may still be held.
+  [[nodiscard]] std::uint32_t fewest_slots() const noexcept { return options.depth + options.loans + 1; }
+
+  std::string topic;
+  MessageType type;
+  TopicOptions options;
+  std::string via;  ///< the networks that its messages came through (PublisherOptions::via)
+};
+
+}  // namespace cardan::detail
