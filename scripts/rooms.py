@@ -25,7 +25,7 @@ src/base: clock error log placement realtime detail/{atomic,duration,fd,forked,f
 src/types: arena fixed_string fixed_vector message message_schema shm_string shm_vector detail/{message_fields,message_type} | shared vectors and strings, CARDAN_MESSAGE
 src/transport/protocol | the lock-free protocols, their memory orders, the layout of the pages
 : topic endpoint_options observer_report | public types that the inside also uses
-src/transport/endpoint: detail/{loaned_slot,sample_block,sample_clock,stop_flag} | hot path (publisher_core and its parts, subscriber_core), helper thread's half (subscriber_helper), waiting, events
+src/transport/endpoint: detail/{basis,loaned_slot,sample_block,sample_clock,stop_flag} | hot path (publisher_core and its parts, subscriber_core), helper thread's half (subscriber_helper), waiting, events
 src/transport/discovery | run directory, connections (client, server), access rules, shares of other users
 src/transport: publisher subscriber sample any_publisher any_subscriber wait_any stop observer detail/{publisher_end,subscriber_end} | publisher, subscriber, observer
 src/messages: messages messages/* image point_cloud local_message any_type type_layout cdr cdr_reader cdr_writer eigen pcl | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time

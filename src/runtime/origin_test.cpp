@@ -156,7 +156,7 @@ TEST_F(Origins, AnObjectHandsItOnWithinTheProcess) {
   EXPECT_EQ(age_of(commands[0], commands[0].publish_time()), 15ms);
 }
 
-TEST_F(Origins, WhatAComponentKeepsItNames) {
+TEST_F(Origins, AComponentNamesTheSamplesThatItKeeps) {
   struct Keeper : Component {
     void on_start(Context& context) override {
       out = context.output(kCommand);

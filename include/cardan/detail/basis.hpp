@@ -11,7 +11,7 @@ struct SampleBlock;
 /// Nobody can tell how old the oldest publication is on which a sample rests.
 inline constexpr std::int64_t kUnknownOrigin = -1;
 
-/// What a publication rests on: how old its oldest ground is, and which sample caused it.
+/// The grounds of a publication: the oldest publication on which it rests, and the sample that caused it.
 struct Basis {
   std::int64_t origin_ns = 0;  ///< steady clock; 0: it rests on nothing; kUnknownOrigin
   std::uint64_t stream = 0;    ///< of the cause; 0: none
@@ -35,7 +35,7 @@ struct Basis {
   void add(const SampleBlock& sample) noexcept;
 };
 
-/// What the callback that runs on this thread has read: its publications rest on it. One lives while a callback of a
+/// The samples that the callback on this thread has read: its publications rest on them. One lives while a callback of a
 /// component runs, and the inner one counts if several do.
 ///
 ///   trigger   the sample that the callback is called for: the cause
@@ -53,7 +53,7 @@ class CallbackBasis {
   void triggered_by(const SampleBlock& sample) noexcept;
   void fused(SampleBlock* const* set, std::size_t inputs) noexcept;
   void read(const SampleBlock& sample) noexcept { read_.add(sample); }
-  /// What a publication rests on that also names grounds of its own.
+  /// The basis of a publication that also names grounds.
   [[nodiscard]] Basis with(Basis named) const noexcept;
 
   /// The one of this thread; null: no callback of a component runs.
@@ -65,7 +65,7 @@ class CallbackBasis {
   CallbackBasis* outer_;
 };
 
-/// What a publication on this thread rests on: what its loan names, and what the callback has read.
+/// The basis of a publication on this thread: what its loan names, and what the callback has read.
 [[nodiscard]] Basis basis_of_publication(const Basis& named) noexcept;
 
 }  // namespace cardan::detail

@@ -47,7 +47,7 @@ struct SampleBlock {
   [[nodiscard]] std::int64_t origin() const noexcept {
     return origin_ns == kUnknownOrigin ? 0 : origin_ns != 0 ? origin_ns : publish_ns;
   }
-  /// What others rest on that use it. Another user's word is not handed on.
+  /// The origin of publications that rest on it. Another user's word is not handed on.
   [[nodiscard]] std::int64_t basis_ns() const noexcept {
     if (foreign) return kUnknownOrigin;
     return origin_ns != 0 ? origin_ns : publish_ns;

@@ -336,7 +336,7 @@ void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   if (successor != nullptr) wake(*successor);
   c.cycle_.begin();
   const SampleClock samples_age_by(clock_.simulated_now());
-  const CallbackBasis basis;
+  CallbackBasis basis;
   const std::int64_t begun = steady_now();
   me.since.store(begun, std::memory_order_relaxed);
   me.running.store(&c, std::memory_order_release);

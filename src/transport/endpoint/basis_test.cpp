@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a publication rests on, between processes: the words of the slot, and what a reader makes of them.
+// The basis of a publication between processes: the words of the slot, and what a reader makes of them.
 #include "cardan/detail/basis.hpp"
 
 #include <gtest/gtest.h>
