@@ -34,8 +34,9 @@ entries = json.load(open(sys.argv[1] + "/compile_commands.json"))
 command = next(entry["command"] for entry in entries if entry["file"] == sys.argv[2])
 print(re.sub(r" -o \S+ -c ", " -E -C ", command))
 END
-  )
-  key=$folder/tidy/$( (cd "$folder" && "$tidier" --version && cat "$OLDPWD/.clang-tidy" && echo "$@" && eval "$command") | sha256sum | cut -d' ' -f1)
+  ) || return
+  key=$( (cd "$folder" && "$tidier" --version && cat "$OLDPWD/.clang-tidy" && echo "$@" && eval "$command") | sha256sum | cut -d' ' -f1) || return
+  key=$folder/tidy/$key
   [[ ! -e $key ]] || return 0
   "$tidier" -p "$folder" --quiet --warnings-as-errors='*' "$@" "$source" || return
   mkdir -p "${key%/*}" && touch "$key"

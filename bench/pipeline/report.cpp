@@ -264,7 +264,7 @@ std::vector<Measurement> measurements_of(const PipelineReport& report) {
                             .rate_hz = report.options.rate_hz,
                             .noisy = row.stolen,
                             .command = command_of(row.mix, report.options)};
-    // Null: there are no samples.
+    // Null without samples.
     const auto add = [&](std::string_view cell, std::string_view quantity, const char* unit,
                          auto samples_of) -> Measurement* {
       Measurement m = frame;

@@ -228,7 +228,7 @@ struct Process {
 
   /// Whether it is of components, which `cardan host` runs: not a bridge, a recorder or another program.
   [[nodiscard]] bool has_host() const noexcept { return !bridge && !record && command.empty(); }
-  /// The component of that name. Null if there is none.
+  /// The component of that name, or null.
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
   /// The group of that name. Null also for the default group where the file says nothing about it.
   [[nodiscard]] const Group* group(std::string_view name) const noexcept;
@@ -332,11 +332,11 @@ struct Configuration {
   std::vector<Transition> transitions{};          ///< in the order of the file
   Source source{};                                ///< the text, for reports about it
 
-  /// The process of that name. Null if there is none.
+  /// The process of that name, or null.
   [[nodiscard]] const Process* process(std::string_view name) const noexcept;
-  /// The component of that name. Null if there is none.
+  /// The component of that name, or null.
   [[nodiscard]] const Component* component(std::string_view name) const noexcept;
-  /// The process that a component belongs to. Null if there is no such component.
+  /// The process that a component belongs to. Null: unknown component.
   [[nodiscard]] const Process* process_of(std::string_view component) const noexcept;
   /// The path of the file that names a component: its library is looked for next to it.
   [[nodiscard]] const std::string& file_of(const Component& component) const noexcept;

@@ -23,7 +23,7 @@ enum class ErrorCode {
 /// Thrown only by constructors and set-up functions, never by publish, loan, take or wait.
 class Error : public std::runtime_error {
  public:
-  /// what() is "cause — remedy", or the cause alone if there is no remedy.
+  /// what() is "cause — remedy", or the cause alone without a remedy.
   Error(ErrorCode code, std::string cause, std::string remedy)
       : std::runtime_error(remedy.empty() ? cause : cause + " — " + remedy),
         code_(code),

@@ -161,7 +161,7 @@ struct PrimaryOptions {
 struct ApproximateInput {
   /// The shortest time between two samples of this input, if known (half of its period is safe). Sets are then decided
   /// without waiting for a sample that cannot be closer, up to one period of the input sooner. If the input comes
-  /// faster than this, a set may not be the closest one; there is no other effect. 0: unknown.
+  /// faster than this, a set may not be the closest one. It changes nothing else. 0: unknown.
   std::chrono::nanoseconds min_period{0};
 };
 

@@ -28,7 +28,7 @@ enum class WriteReason : std::uint8_t {
   Asap,          ///< the policy
   Paced,         ///< the policy
   IdleWindow,    ///< the applications idle
-  QuietEnough,   ///< few of them compute, and the waiting data is no longer recent
+  QuietEnough,   ///< few of them compute, and the data has waited for long
   NoWindow,      ///< they compute all the time: evenly, before the data gets too old
   NoHints,       ///< no application gives hints: evenly
   Busy,          ///< nothing now: they compute, or will before a write would be done

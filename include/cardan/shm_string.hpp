@@ -35,7 +35,7 @@ class string : public VectorBase {
     return true;
   }
 
-  /// The same; throws `std::length_error` if there is no room.
+  /// The same; throws `std::length_error` if it does not fit.
   void append(std::string_view text) {
     if (!try_append(text)) throw_no_room(size_ + text.size(), 1);
   }

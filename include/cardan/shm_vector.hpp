@@ -254,7 +254,7 @@ class vector : public VectorBase {
     size_ = count;
     return true;
   }
-  /// The same; throws `std::length_error` if there is no room.
+  /// The same; throws `std::length_error` if they do not fit.
   void resize_for_overwrite(size_type count) {
     if (!try_resize_for_overwrite(count)) throw_no_room(count, sizeof(T));
   }

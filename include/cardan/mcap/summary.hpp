@@ -18,7 +18,7 @@ struct SummaryOptions {
   bool statistics = true;          ///< numbers of messages and records, first and last time
   bool metadata_indexes = true;    ///< where the metadata records are
   bool attachment_indexes = true;  ///< where the attachments are
-  bool chunk_indexes = true;       ///< where the chunks are, and their times: without them there is no reading by time
+  bool chunk_indexes = true;       ///< places and times of the chunks; reading by time needs them
   bool offsets = true;             ///< where each of these groups is, for readers that need only some
   Bytes extra{};                   ///< after the fields of each record that may be extended; for the conformance suite
 };
