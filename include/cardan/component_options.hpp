@@ -20,8 +20,20 @@ struct InputOptions {
   /// Allows this callback to run at the same time as the component's other callbacks (not as itself). Then the
   /// component must guard its own state.
   bool overlaps = false;
+  /// What a callback publishes rests on the samples of this input that it was given or has read, and is as old as the
+  /// oldest of them (Sample::origin_age(), docs/chains.md). False: for calibration, maps and feedback, which would make
+  /// everything as old as they are.
+  bool rests_on = true;
   /// Name in statistics and in the configuration's `callbacks`. Empty: the topic as the code names it.
   std::string name{};
+};
+
+/// Options of Context::latest().
+struct LatestOptions {
+  /// As InputOptions::name, for a component that also reads the topic in another way.
+  std::string name{};
+  /// As InputOptions::rests_on, of what get() returns to a callback.
+  bool rests_on = true;
 };
 
 /// Handling of a timer's periods that were over before it could run.

@@ -260,6 +260,18 @@ struct Needs {
   bool operator==(const Needs&) const = default;
 };
 
+/// A way of information through the system, and how old it may be at its end (docs/chains.md).
+struct Chain {
+  std::string name{};                  ///< unique in the configuration
+  std::string from{};                  ///< topic on the bus where the information begins
+  std::string to{};                    ///< topic on the bus whose publications rest on it
+  std::chrono::nanoseconds budget{0};  ///< age of the information at a publication on `to`; 0: no limit
+  std::string pointer{};
+  bool operator==(const Chain&) const = default;
+};
+/// Topics of one configuration where chains may begin.
+inline constexpr std::size_t kMaxChainBeginnings = 8;
+
 /// The condition of a transition.
 struct Condition {
   /// The kinds of conditions.
@@ -269,11 +281,16 @@ struct Condition {
     Silent,      ///< on one of the topics nothing was published
     GivenUp,     ///< one of the processes used up its restarts
     Publishing,  ///< on each of the topics something is published, without a pause of `lasting`
+    Late,        ///< on one of the chains `times` publications exceeded the budget within `lasting`
+    InTime,      ///< on each of the chains something is published, and nothing exceeded the budget for `lasting`
   };
   /// Whether `names` are topics.
   [[nodiscard]] bool is_of_topics() const noexcept { return kind == Kind::Silent || kind == Kind::Publishing; }
+  /// Whether `names` are chains.
+  [[nodiscard]] bool is_of_chains() const noexcept { return kind == Kind::Late || kind == Kind::InTime; }
   Kind kind = Kind::Down;
-  std::vector<std::string> names{};     ///< processes or components (processes first), or topics on the bus
+  std::vector<std::string> names{};     ///< processes or components (processes first), topics on the bus, or chains
+  int times = 1;                        ///< of Late
   std::chrono::nanoseconds lasting{0};  ///< duration without a break
   bool operator==(const Condition&) const = default;
 };
@@ -328,6 +345,7 @@ struct Configuration {
   bool realtime = false;             ///< lock the memory of every process, and report what the kernel refused
   std::vector<Process> processes{};  ///< in the order in which they start
   std::map<std::string, TopicSettings> topics{};  ///< by name on the bus
+  std::vector<Chain> chains{};                    ///< in the order of the file
   Needs needs{};                                  ///< requirements on the computer
   std::vector<Transition> transitions{};          ///< in the order of the file
   Source source{};                                ///< the text, for reports about it

@@ -68,11 +68,10 @@ class Context {
       callback(sample);
     });
   }
-  /// Keeps the newest sample without a callback. `name`: as InputOptions::name, for a component that also reads the
-  /// topic in another way.
+  /// Keeps the newest sample without a callback.
   template <class T>
-  [[nodiscard]] Latest<T> latest(const Topic<T>& topic, const std::string& name = {}) {
-    return Latest<T>(declare<T>(topic, {.depth = 1, .name = name}, {}));
+  [[nodiscard]] Latest<T> latest(const Topic<T>& topic, const LatestOptions& options = {}) {
+    return Latest<T>(declare<T>(topic, {.depth = 1, .rests_on = options.rests_on, .name = options.name}, {}));
   }
   /// Joins 2 to 8 topics into sets by a policy (primary(), approximate(), exact()). Calls
   /// `callback(const Sample<Ts>&...)` for each set, with its samples in the order of the topics.

@@ -51,7 +51,7 @@ class Loan {
   /// In a callback of a component, what the callback was given and what it read is named already.
   template <class U>
   void rests_on(const Sample<U>& sample) noexcept {
-    if (sample) slot_.named.add(*detail::block_of(sample));
+    if (sample) slot_.rests_on(*detail::block_of(sample));
   }
 
  private:

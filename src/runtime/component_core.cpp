@@ -119,14 +119,24 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
   const TopicOptions changed = runtime_.options_of(on_bus, options);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   Process* process = changed.process_private || !type.shared ? nullptr : runtime_.process();
+  auto ends = std::make_shared<ChainEnds>(on_bus, runtime_.options().chains, runtime_.options().hops);
+  ChainRole role{.entries = runtime_.chain_entries(),
+                 .topic = runtime_.chain_beginning(on_bus),
+                 .component = ChainRole::key(settings_.name)};
+  if (!ends->empty()) {
+    role.ends = &ChainEnds::published;
+    role.self = ends.get();
+  }
   std::shared_ptr<PublisherCore> publisher;
   if (type.shared && (type.native || process != nullptr)) {
     TopicOptions room = changed;
     if (!type.native && room.max_bytes == 0) room.max_bytes = kEncodedBytes;
-    publisher = std::make_shared<PublisherCore>(on_bus, *type.shared, room, PublisherOptions{});
+    ChainRole in_slots = role;
+    if (!type.native) in_slots.ends = nullptr;  // the output counts the object that it encodes
+    publisher = std::make_shared<PublisherCore>(on_bus, *type.shared, room, PublisherOptions{}, in_slots);
   }
-  auto core =
-      std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock(), changed.depth);
+  auto core = std::make_shared<OutputCore>(std::move(channel), std::move(publisher), process, runtime_.clock(),
+                                           changed.depth, role, std::move(ends));
   core->wait_first(runtime_.recorder_gate());
   declared_.push_back({topic, on_bus, type, changed, options, true, nullptr, core, {}});
   return core;
@@ -175,6 +185,7 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
                                          on_bus, settings_.name));
     port.remember_failures(failed->second);
   }
+  if (!input.rests_on) port.leave_basis();
   channel->add(port);
   declared_.push_back({topic, on_bus, type, changed, options, false, &port, {}, std::move(convert)});
   return port;

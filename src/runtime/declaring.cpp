@@ -49,7 +49,8 @@ void fusion_is_silent(const FusionWatch& watch, const FusionStatistics& statisti
 
 SampleBlock* latest_of(Port& port) noexcept {
   SampleBlock* block = port.latest();
-  if (CallbackBasis* basis = CallbackBasis::here(); basis != nullptr && block != nullptr) basis->read(*block);
+  if (CallbackBasis* basis = CallbackBasis::here(); basis != nullptr && block != nullptr && port.rests_on())
+    basis->read(*block);
   return block;
 }
 

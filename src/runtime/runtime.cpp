@@ -51,6 +51,9 @@ GroupOptions group_options(const config::Group& group) {
 }  // namespace
 
 Runtime::Runtime(RuntimeOptions options) : options_(std::move(options)) {
+  std::set<std::string> beginnings;
+  for (const config::Chain& chain : options_.chains) beginnings.insert(chain.from);
+  chain_entries_ = static_cast<std::uint32_t>(std::min(beginnings.size(), config::kMaxChainBeginnings));
   if (options_.simulated_time) clock_.simulate(*options_.simulated_time);
   for (const config::Group& group : options_.groups) make_group(group_options(group));
 }
@@ -316,6 +319,11 @@ TopicOptions Runtime::options_of(const std::string& topic, TopicOptions in_code)
   return settings == options_.topics.end() ? in_code : config::apply(settings->second, in_code);
 }
 
+std::uint32_t Runtime::chain_beginning(const std::string& topic) const noexcept {
+  const auto begins = [&](const config::Chain& chain) { return chain.from == topic; };
+  return std::any_of(options_.chains.begin(), options_.chains.end(), begins) ? detail::ChainRole::key(topic) : 0;
+}
+
 detail::Process* Runtime::process() const {
   return options_.transport ? &detail::Process::of(options_.domain) : nullptr;
 }
@@ -401,6 +409,7 @@ std::unique_ptr<detail::RemoteSource> Runtime::connect_remote(const detail::Comp
   };
   auto* subscriber = detail::SubscriberCore::create(declared.topic, *declared.type.shared, declared.type.adopt,
                                                     contract, std::move(options));
+  subscriber->begin_chain(chain_beginning(declared.topic));
   auto source = std::make_unique<detail::RemoteSource>(*process(), subscriber, declared.convert, &clock_);
   source->ports = ports;
   source->deadlines_missed = std::move(missed);

@@ -45,6 +45,11 @@ struct RuntimeOptions {
   std::vector<config::Group> groups{};
   /// Changes to the topics that the components declare, by their names on the bus.
   std::map<std::string, config::TopicSettings> topics{};
+  /// Chains of the system: what each component publishes carries how old it is by each of them, and publications at the
+  /// end of a chain are counted (OutputCore::chain_ends()). At most kMaxChainBeginnings different beginnings.
+  std::vector<config::Chain> chains{};
+  /// Names of all components of the system, which may be on the way of a chain.
+  std::vector<std::string> hops{};
   /// Each component marks its cycle for recorders (cardan/cycle.hpp), as its `cycle` setting says.
   bool cycles = false;
   /// Samples that the named callbacks skip. Each is counted (CallbackStatistics::skipped) and logged.
@@ -144,6 +149,10 @@ class Runtime {
   detail::Group& group(const std::string& name);
   detail::Group& own_thread(const std::string& name, const config::Thread& thread);
   [[nodiscard]] TopicOptions options_of(const std::string& topic, TopicOptions in_code) const;
+  /// ChainRole::key() of the topic if a chain begins there, or 0.
+  [[nodiscard]] std::uint32_t chain_beginning(const std::string& topic) const noexcept;
+  /// Room for chains in each slot of the outputs.
+  [[nodiscard]] std::uint32_t chain_entries() const noexcept { return chain_entries_; }
   /// The transport's process. Null: nothing may leave this process.
   [[nodiscard]] detail::Process* process() const;
 
@@ -164,6 +173,7 @@ class Runtime {
   detail::Group& make_group(GroupOptions options);
 
   RuntimeOptions options_;
+  std::uint32_t chain_entries_ = 0;
   RuntimeClock clock_;
   detail::RecorderGate recorder_gate_;
   std::vector<std::unique_ptr<detail::Group>> groups_;

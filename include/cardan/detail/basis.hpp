@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace cardan::detail {
 
@@ -35,6 +38,44 @@ struct Basis {
   void add(const SampleBlock& sample) noexcept;
 };
 
+/// What a publication rests on of one chain (docs/chains.md). Its members have no initial value, because each callback
+/// has room for many.
+struct ChainGround {
+  std::uint32_t from;      ///< ChainRole::key() of the topic where the chain begins; 0: none
+  std::uint32_t hop;       ///< the same of the component that took longest so far; 0: no component yet
+  std::int64_t origin_ns;  ///< the oldest publication on that topic; kUnknownOrigin
+  std::int64_t hop_ns;     ///< duration of `hop`
+  std::int64_t since_ns;   ///< publish time of the sample that brought it here
+};
+
+/// At most one ground for each beginning of a chain.
+class ChainGrounds {
+ public:
+  static constexpr std::size_t kMost = 8;
+
+  /// Of two with the same beginning, the older one stays. More than kMost are left out.
+  void add(const ChainGround& ground) noexcept {
+    for (ChainGround& known : std::span(all_.data(), count_))
+      if (known.from == ground.from) {
+        if (ground.origin_ns < known.origin_ns) known = ground;
+        return;
+      }
+    if (count_ < kMost) all_[count_++] = ground;
+  }
+  void add(const ChainGrounds& others) noexcept {
+    for (const ChainGround& ground : others.all()) add(ground);
+  }
+  /// Those that a sample brings.
+  void add(const SampleBlock& sample) noexcept;
+  void clear() noexcept { count_ = 0; }
+  [[nodiscard]] std::span<const ChainGround> all() const noexcept { return {all_.data(), count_}; }
+  [[nodiscard]] std::span<ChainGround> all() noexcept { return {all_.data(), count_}; }
+
+ private:
+  std::array<ChainGround, kMost> all_;
+  std::size_t count_ = 0;
+};
+
 /// The samples that the callback on this thread has read: its publications rest on them. One lives while a callback of a
 /// component runs, and the inner one counts if several do.
 ///
@@ -52,15 +93,24 @@ class CallbackBasis {
 
   void triggered_by(const SampleBlock& sample) noexcept;
   void fused(SampleBlock* const* set, std::size_t inputs) noexcept;
-  void read(const SampleBlock& sample) noexcept { read_.add(sample); }
+  void read(const SampleBlock& sample) noexcept {
+    read_.add(sample);
+    read_chains_.add(sample);
+  }
   /// The basis of a publication that also names grounds.
   [[nodiscard]] Basis with(Basis named) const noexcept;
+  /// Adds what its publications rest on of chains.
+  void add_chains(ChainGrounds& to) const noexcept {
+    to.add(chains_);
+    to.add(read_chains_);
+  }
 
   /// The one of this thread; null: no callback of a component runs.
   [[nodiscard]] static CallbackBasis* here() noexcept;
 
  private:
   Basis trigger_, read_;
+  ChainGrounds chains_, read_chains_;  ///< of the trigger, or of the fused set; of what was read
   std::int64_t fused_ns_ = 0;
   CallbackBasis* outer_;
 };

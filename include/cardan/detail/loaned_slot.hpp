@@ -59,6 +59,8 @@ class LoanedSlot {
   [[nodiscard]] std::size_t payload_capacity() const noexcept;
   /// Wakes subscribers that pre-wake. At most one system call.
   void soon() noexcept;
+  /// The publication rests on this sample.
+  void rests_on(const SampleBlock& sample) noexcept;
   /// Returns the slot.
   void reset() noexcept;
   [[nodiscard]] const std::shared_ptr<PublisherCore>& core() const noexcept { return core_; }

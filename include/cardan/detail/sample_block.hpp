@@ -3,9 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "cardan/detail/atomic.hpp"
 #include "cardan/detail/basis.hpp"
+
+namespace cardan::layout {
+struct ChainEntry;
+}
 
 namespace cardan::detail {
 
@@ -35,14 +40,14 @@ struct SampleBlock {
   std::int64_t origin_ns = 0;   ///< steady clock, the oldest publication that it rests on; 0: its own
   std::uint64_t stream_id = 0;  ///< of its publisher; 0: none
   bool foreign = false;         ///< of another user, who may say what he likes
+  std::uint8_t chain_count = 0;                     ///< of `chains`
+  std::uint32_t chain_from = 0;                     ///< ChainRole::key() of its topic, if a chain begins there; or 0
+  const layout::ChainEntry* chains = nullptr;       ///< what it rests on of chains, in its slot
+  std::unique_ptr<const ChainGrounds> own_chains{};  ///< the same of an object of this process; not a subscriber's
   void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's block
 
-  /// It has the same content as another sample, so that it rests on the same.
-  void take_ground_of(const SampleBlock& other) noexcept {
-    origin_ns = other.origin_ns;
-    stream_id = other.stream_id;
-    foreign = other.foreign;
-  }
+  /// It has the same content as another sample, so that it rests on the same. Throws std::bad_alloc.
+  void take_ground_of(const SampleBlock& other);
   /// Steady clock, nanoseconds; 0: not known.
   [[nodiscard]] std::int64_t origin() const noexcept {
     return origin_ns == kUnknownOrigin ? 0 : origin_ns != 0 ? origin_ns : publish_ns;

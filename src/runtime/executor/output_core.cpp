@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +20,11 @@
 namespace cardan::detail {
 
 OutputCore::OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
-                       const RuntimeClock& clock, std::uint32_t depth)
-    : channel_(std::move(channel)),
+                       const RuntimeClock& clock, std::uint32_t depth, const ChainRole& chain,
+                       std::shared_ptr<const ChainEnds> ends)
+    : chain_(chain),
+      ends_(std::move(ends)),
+      channel_(std::move(channel)),
       publisher_(std::move(publisher)),
       process_(process),
       clock_(clock),
@@ -76,6 +80,18 @@ bool OutputCore::publish(const Filled& filled) noexcept {
   return publish_it(hand_over<true>());
 }
 
+void OutputCore::note_chains(SampleBlock& object) const noexcept {
+  object.chain_from = chain_.topic;
+  const CallbackBasis* const here = CallbackBasis::here();
+  if (here == nullptr) return;
+  ChainGrounds grounds;
+  here->add_chains(grounds);
+  if (grounds.all().empty()) return;
+  chain_.add_hop(grounds, object.publish_ns);
+  if (chain_.ends != nullptr) chain_.ends(chain_.self, grounds.all(), object.publish_ns);
+  object.own_chains.reset(new (std::nothrow) ChainGrounds(grounds));  // without memory, its readers know no chain
+}
+
 void OutputCore::publish(SampleBlock* block) noexcept {
   const std::uint64_t n = published_.load(std::memory_order_relaxed) + 1;
   published_.store(n, std::memory_order_relaxed);
@@ -83,6 +99,7 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   block->publish_ns = clock_.now();
   if (block->origin_ns == 0) block->origin_ns = basis_of_publication({}).origin_ns;
   block->stream_id = stream_;
+  if (chain_.entries != 0) note_chains(*block);
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
     channel_->deliver(*block, block->publish_ns, last_);

@@ -7,6 +7,7 @@
 
 #include "cardan/detail/loaned_slot.hpp"
 #include "src/runtime/executor/await_recorders.hpp"
+#include "src/runtime/executor/chain_end.hpp"
 #include "src/runtime/executor/channel.hpp"
 #include "src/runtime/executor/last_samples.hpp"
 #include "src/runtime/executor/runtime_clock.hpp"
@@ -18,15 +19,18 @@ namespace cardan::detail {
 class OutputCore {
  public:
   /// `publisher`: null when the type cannot leave the process; `process`: null if no other process may see it. `depth`:
-  /// samples that inputs of this process that are declared later are given.
+  /// samples that inputs of this process that are declared later are given. `chain`: of the objects that it publishes.
   OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<PublisherCore> publisher, Process* process,
-             const RuntimeClock& clock, std::uint32_t depth);
+             const RuntimeClock& clock, std::uint32_t depth, const ChainRole& chain = {},
+             std::shared_ptr<const ChainEnds> ends = nullptr);
   OutputCore(const OutputCore&) = delete;
   OutputCore& operator=(const OutputCore&) = delete;
   ~OutputCore();
 
   [[nodiscard]] const std::shared_ptr<PublisherCore>& publisher() const noexcept { return publisher_; }
   [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  /// The chains that end with its topic. Null: none.
+  [[nodiscard]] const ChainEnds* chain_ends() const noexcept { return ends_.get(); }
   /// Its first publication waits there, if that is shut then; it outlives the output. Before the first one.
   void wait_first(RecorderGate& gate) noexcept {
     if (goes_outside()) gate_ = &gate;
@@ -63,6 +67,10 @@ class OutputCore {
  private:
   template <bool kKeep>
   HandOver hand_over() noexcept;  ///< to the inputs here; kKeep: and for those that come later, with their lock
+  void note_chains(SampleBlock& object) const noexcept;
+
+  const ChainRole chain_;
+  std::shared_ptr<const ChainEnds> ends_;
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<PublisherCore> publisher_;
   Process* process_;

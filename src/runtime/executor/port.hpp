@@ -72,6 +72,9 @@ class Port final : public Callback {
   void remember_failures(std::vector<FailedOn> samples);
   /// This one neither. Before it is added to a channel.
   void leave_out(const FailedOn& sample) { leaves_out_.push_back(sample); }
+  /// What its component publishes does not rest on its samples (InputOptions::rests_on). Before it is added to a channel.
+  void leave_basis() noexcept { rests_on_ = false; }
+  [[nodiscard]] bool rests_on() const noexcept { return rests_on_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
   void clear() noexcept;
@@ -90,7 +93,7 @@ class Port final : public Callback {
   void pick(std::int64_t now) noexcept override;
   void invoke() override {
     if (picked_ == nullptr) return;
-    if (CallbackBasis* basis = CallbackBasis::here()) basis->triggered_by(*picked_);
+    if (CallbackBasis* basis = CallbackBasis::here(); basis != nullptr && rests_on_) basis->triggered_by(*picked_);
     call_(std::exchange(picked_, nullptr));
   }
   void show_last(const SampleBlock& block) noexcept {
@@ -106,6 +109,7 @@ class Port final : public Callback {
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;
   SampleBlock* picked_ = nullptr;
+  bool rests_on_ = true;
   std::vector<FailedOn> failed_on_;
   std::vector<FailedOn> leaves_out_;  ///< constant once samples come
 };

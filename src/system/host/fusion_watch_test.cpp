@@ -126,7 +126,7 @@ TEST(ComponentFusion, ALatestMayAccompanyAnInput) {
   int calls = 0;
   add(simulation, [&](Context& context) {
     context.input(kLeft, [&](const Sample<Imu>&) { ++calls; });
-    latest = context.latest(kLeft, "newest");
+    latest = context.latest(kLeft, {.name = "newest"});
   });
   simulation.start();
   simulation.push(kLeft, Imu{}, 7);

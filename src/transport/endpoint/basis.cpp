@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cardan/detail/basis.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "cardan/detail/sample_block.hpp"
+#include "src/transport/endpoint/stream.hpp"
+#include "src/transport/protocol/layout.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -16,6 +19,42 @@ void Basis::add(const SampleBlock& sample) noexcept {
   add(Basis{.origin_ns = sample.basis_ns(), .stream = sample.stream_id, .sequence = sample.sequence});
 }
 
+void ChainGrounds::add(const SampleBlock& sample) noexcept {
+  if (sample.foreign) return;
+  if (sample.chain_from != 0)
+    add({.from = sample.chain_from, .hop = 0, .origin_ns = sample.publish_ns, .hop_ns = 0, .since_ns = sample.publish_ns});
+  const auto bring = [&](ChainGround ground) {
+    if (ground.from == 0 || ground.from == sample.chain_from) return;  // a chain begins again where it began
+    ground.since_ns = sample.publish_ns;
+    add(ground);
+  };
+  if (sample.own_chains != nullptr)
+    for (const ChainGround& ground : sample.own_chains->all()) bring(ground);
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const std::int64_t shift = sample.stream == nullptr ? 0 : sample.stream->time_shift();
+  for (std::size_t i = 0; i < sample.chain_count; ++i) {
+    const layout::ChainEntry& e = sample.chains[i];
+    const std::int64_t origin = our_origin(e.origin_ns.load(relaxed), shift, sample.publish_ns);
+    const std::int64_t longest = origin == kUnknownOrigin ? 0 : sample.publish_ns - origin;
+    bring({.from = e.from.load(relaxed),
+           .hop = e.hop.load(relaxed),
+           .origin_ns = origin,
+           .hop_ns = std::clamp<std::int64_t>(e.hop_ns.load(relaxed), 0, longest),
+           .since_ns = 0});
+  }
+}
+
+void SampleBlock::take_ground_of(const SampleBlock& other) {
+  origin_ns = other.origin_ns;
+  stream_id = other.stream_id;
+  foreign = other.foreign;
+  chain_from = other.chain_from;
+  if (other.chain_count == 0 && other.own_chains == nullptr) return;
+  auto grounds = std::make_unique<ChainGrounds>();
+  grounds->add(other);
+  own_chains = std::move(grounds);
+}
+
 CallbackBasis::CallbackBasis() noexcept : outer_(std::exchange(innermost, this)) {}
 CallbackBasis::~CallbackBasis() { innermost = outer_; }
 CallbackBasis* CallbackBasis::here() noexcept { return innermost; }
@@ -24,12 +63,18 @@ void CallbackBasis::triggered_by(const SampleBlock& sample) noexcept {
   trigger_ = {};
   trigger_.add(sample);
   fused_ns_ = trigger_.origin_ns;
+  chains_.clear();
+  chains_.add(sample);
 }
 
 void CallbackBasis::fused(SampleBlock* const* set, std::size_t inputs) noexcept {
   fused_ns_ = 0;
-  for (std::size_t i = 0; i < inputs; ++i)
-    if (set[i] != nullptr) fused_ns_ = Basis::older(fused_ns_, set[i]->basis_ns());
+  chains_.clear();
+  for (std::size_t i = 0; i < inputs; ++i) {
+    if (set[i] == nullptr) continue;
+    fused_ns_ = Basis::older(fused_ns_, set[i]->basis_ns());
+    chains_.add(*set[i]);
+  }
 }
 
 Basis CallbackBasis::with(Basis named) const noexcept {

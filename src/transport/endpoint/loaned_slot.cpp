@@ -21,6 +21,12 @@ void LoanedSlot::soon() noexcept {
   if (slot_ >= 0) core_->soon();
 }
 
+void LoanedSlot::rests_on(const SampleBlock& sample) noexcept {
+  if (slot_ < 0) return;
+  named.add(sample);
+  core_->rests_on(slot_, sample);
+}
+
 void LoanedSlot::reset() noexcept {
   if (slot_ >= 0 && !is_forked_child()) core_->abandon(slot_);
   slot_ = -1;

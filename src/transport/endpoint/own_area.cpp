@@ -48,7 +48,8 @@ OwnArea::OwnArea(const PublisherContract& contract, const Placement& placement) 
   const TopicOptions& o = contract.options;
   const std::size_t message_offset = align_up(sizeof(layout::SlotMeta) + (type.has_arena ? type.arena_bytes : 0),
                                               std::max<std::size_t>(type.alignment, 8));
-  const std::size_t record = align_up(message_offset + type.bytes, layout::kRecord);
+  const std::size_t record =
+      align_up(layout::end_of_record(message_offset, type.bytes, contract.chain_entries), layout::kRecord);
   const bool apart = layout::payloads_apart(o.max_bytes);
   const std::size_t payload = align_up(o.max_bytes, apart ? layout::kPage : layout::kRecord);
   const std::size_t slot_stride = apart ? record : record + payload;
@@ -96,6 +97,7 @@ OwnArea::OwnArea(const PublisherContract& contract, const Placement& placement) 
   h.lifespan_ns = o.lifespan.count();
   h.created_ns = steady_now();
   h.reliable = o.reliable ? 1 : 0;
+  h.chain_entries = contract.chain_entries;
   std::strncpy(h.topic.data(), contract.topic.c_str(), h.topic.size() - 1);
   std::strncpy(h.type_name.data(), type.name.c_str(), h.type_name.size() - 1);
   h.magic = layout::kMagic;
@@ -115,7 +117,9 @@ SlotPlaces OwnArea::places() const noexcept {
           .payload_stride = h.payload_stride,
           .payload_capacity = h.payload_bytes,
           .message_offset = h.message_offset,
-          .message_bytes = h.message_bytes};
+          .message_bytes = h.message_bytes,
+          .chain_offset = layout::chain_offset(h.message_offset, h.message_bytes),
+          .chain_entries = h.chain_entries};
 }
 
 void OwnArea::commit(std::uint32_t have, std::uint32_t count) const {

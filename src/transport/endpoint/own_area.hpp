@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <cstdint>
 
 #include "cardan/placement.hpp"
 #include "src/base/area.hpp"
@@ -21,6 +23,8 @@ struct SlotPlaces {
   std::size_t payload_capacity = 0;
   std::size_t message_offset = 0;
   std::size_t message_bytes = 0;
+  std::size_t chain_offset = 0;
+  std::uint32_t chain_entries = 0;
 
   [[nodiscard]] std::byte* record(std::size_t slot) const noexcept {
     return reinterpret_cast<std::byte*>(ring.first_sequence) + slot * ring.sequence_stride;
@@ -30,6 +34,9 @@ struct SlotPlaces {
   }
   [[nodiscard]] std::byte* arena(std::size_t slot) const noexcept { return record(slot) + sizeof(layout::SlotMeta); }
   [[nodiscard]] std::byte* message(std::size_t slot) const noexcept { return record(slot) + message_offset; }
+  [[nodiscard]] std::span<layout::ChainEntry> chains(std::size_t slot) const noexcept {
+    return {reinterpret_cast<layout::ChainEntry*>(record(slot) + chain_offset), chain_entries};
+  }
   [[nodiscard]] std::byte* payload(std::size_t slot) const noexcept { return payloads + slot * payload_stride; }
 };
 

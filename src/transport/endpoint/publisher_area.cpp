@@ -36,7 +36,7 @@ void check_proportions(const layout::Header& h, std::size_t bytes) {
   if (h.schema_bytes > kMaxSchema || h.message_bytes > layout::kMaxPayload || h.message_offset > layout::kPage ||
       h.slots_offset > before_slots)
     throw wrong_layout("the part before the slots is too large");
-  const std::uint64_t record = align_up(h.message_offset + h.message_bytes, layout::kRecord);
+  const std::uint64_t record = align_up(layout::end_of_record(h.message_offset, h.message_bytes, h.chain_entries), layout::kRecord);
   if (h.slot_stride > record + payload || h.payload_stride > record + payload)
     throw wrong_layout("slots too far apart");
   if (bytes > h.slots_offset + 2 * layout::kPage + std::uint64_t{h.max_slots} * (record + payload))
@@ -73,6 +73,9 @@ layout::Header checked_header(const std::byte* area, std::size_t bytes) {
   if (h.message_offset < sizeof(layout::SlotMeta) || h.message_offset % 8 != 0 || h.message_offset > h.slot_stride ||
       h.message_bytes > h.slot_stride - h.message_offset)
     throw wrong("message");
+  if (h.chain_entries > layout::kMaxChainEntries ||
+      layout::end_of_record(h.message_offset, h.message_bytes, h.chain_entries) > h.slot_stride)
+    throw wrong("chain entries");
   if (h.payload_offset % layout::kLine != 0 || h.payload_stride % layout::kLine != 0 ||
       h.payload_bytes > h.payload_stride || !fits(h.payload_offset, h.max_slots - 1, h.payload_stride, bytes) ||
       !fits(h.payload_offset + (h.max_slots - 1) * h.payload_stride, 1, h.payload_bytes, bytes))

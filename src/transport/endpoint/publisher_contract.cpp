@@ -12,8 +12,12 @@
 namespace cardan::detail {
 
 PublisherContract::PublisherContract(std::string its_topic, MessageType its_type, const TopicOptions& its_options,
-                                     std::string its_via)
-    : topic(std::move(its_topic)), type(std::move(its_type)), options(its_options), via(std::move(its_via)) {
+                                     std::string its_via, std::uint32_t its_chain_entries)
+    : topic(std::move(its_topic)),
+      type(std::move(its_type)),
+      options(its_options),
+      via(std::move(its_via)),
+      chain_entries(its_chain_entries) {
   constexpr std::size_t kMostVia = 255;
   const auto is_control = [](char c) { return c < ' ' || c == 0x7f; };
   const auto bad = [this](const std::string& cause, const std::string& remedy) {

@@ -11,7 +11,8 @@ namespace cardan::detail {
 /// The topic of a publisher, with all that it offers there.
 struct PublisherContract {
   /// Throws Error (InvalidArgument).
-  PublisherContract(std::string topic, MessageType type, const TopicOptions& options, std::string via);
+  PublisherContract(std::string topic, MessageType type, const TopicOptions& options, std::string via,
+                    std::uint32_t chain_entries);
 
   /// Slots that it needs without any subscriber: the last publications, its loans, and one that may still be held.
   [[nodiscard]] std::uint32_t fewest_slots() const noexcept { return options.depth + options.loans + 1; }
@@ -19,7 +20,8 @@ struct PublisherContract {
   std::string topic;
   MessageType type;
   TopicOptions options;
-  std::string via;  ///< the networks that its messages came through (PublisherOptions::via)
+  std::string via;                  ///< the networks that its messages came through (PublisherOptions::via)
+  std::uint32_t chain_entries = 0;  ///< ChainRole::entries
 };
 
 }  // namespace cardan::detail

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cardan/clock.hpp"
+#include "cardan/detail/sample_clock.hpp"
 #include "src/base/crc32c.hpp"
 
 namespace cardan::detail {
@@ -34,13 +35,38 @@ CARDAN_PUBLISH_PATH void stamp(layout::SlotMeta& meta, std::int64_t now, const B
   meta.cause_sequence.store(basis.sequence, relaxed);
 }
 
+void read_grounds(std::span<layout::ChainEntry> entries, ChainGrounds& into) noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  for (const layout::ChainEntry& e : entries)
+    if (const std::uint32_t from = e.from.load(relaxed); from != 0)
+      into.add({.from = from,
+                .hop = e.hop.load(relaxed),
+                .origin_ns = e.origin_ns.load(relaxed),
+                .hop_ns = e.hop_ns.load(relaxed),
+                .since_ns = e.since_ns.load(relaxed)});
+}
+
+void write_grounds(const ChainGrounds& grounds, std::span<layout::ChainEntry> entries) noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  const auto all = grounds.all();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].from.store(i < all.size() ? all[i].from : 0, relaxed);
+    if (i >= all.size()) continue;
+    entries[i].hop.store(all[i].hop, relaxed);
+    entries[i].origin_ns.store(all[i].origin_ns, relaxed);
+    entries[i].hop_ns.store(all[i].hop_ns, relaxed);
+    entries[i].since_ns.store(all[i].since_ns, relaxed);
+  }
+}
+
 }  // namespace
 
 PublisherCore::PublisherCore(std::string topic, MessageType type, const TopicOptions& options,
-                             const PublisherOptions& endpoint)
-    : contract_(std::move(topic), std::move(type), options, endpoint.via),
+                             const PublisherOptions& endpoint, const ChainRole& chain)
+    : contract_(std::move(topic), std::move(type), options, endpoint.via, chain.entries),
       area_(contract_, endpoint.placement),
       backpressure_(options),
+      chain_(chain),
       has_deadline_(options.deadline.count() > 0),
       at_(area_.places()),
       slots_(area_, contract_) {
@@ -53,6 +79,7 @@ CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
   const auto inside = table_.enter();
   const int slot = slots_.loan(at_, table_, sequence_);
   if (slot < 0) return -1;
+  if (chain_.entries != 0) write_grounds({}, at_.chains(static_cast<std::size_t>(slot)));
   if (has_deadline_) at_.hot->heartbeat_ns.store(steady_now(), std::memory_order_relaxed);
   if (table_.any_prewake()) ringer_.prewake(table_, *at_.hot, sequence_ + 1);
   return slot;
@@ -61,6 +88,27 @@ CARDAN_PUBLISH_PATH int PublisherCore::loan() noexcept {
 CARDAN_PUBLISH_PATH void PublisherCore::soon() noexcept {
   const auto inside = table_.enter();
   if (table_.any_prewake()) ringer_.prewake(table_, *at_.hot, sequence_ + 1);
+}
+
+void PublisherCore::rests_on(int slot, const SampleBlock& sample) noexcept {
+  if (chain_.entries == 0) return;
+  const auto entries = at_.chains(static_cast<std::size_t>(slot));
+  ChainGrounds grounds;
+  read_grounds(entries, grounds);
+  grounds.add(sample);
+  write_grounds(grounds, entries);
+}
+
+void PublisherCore::stamp_chains(std::size_t slot) noexcept {
+  const auto entries = at_.chains(slot);
+  ChainGrounds grounds;
+  read_grounds(entries, grounds);
+  if (const CallbackBasis* here = CallbackBasis::here()) here->add_chains(grounds);
+  if (grounds.all().empty()) return;
+  const std::int64_t now = sample_clock_now();
+  chain_.add_hop(grounds, now);
+  write_grounds(grounds, entries);
+  if (chain_.ends != nullptr) chain_.ends(chain_.self, grounds.all(), now);
 }
 
 void PublisherCore::abandon(int slot) noexcept {
@@ -86,6 +134,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
 
   const std::int64_t now = steady_now();
   stamp(at_.meta(s), now, basis_of_publication(named));
+  if (chain_.entries != 0) stamp_chains(s);
   sequence_ = n;
   protocol::publish<Native>(at_.ring, {n, s});
   if (hot.filling.load(relaxed) != 0) Native::store<Site::L1>(hot.filling, std::uint32_t{0});
@@ -122,6 +171,9 @@ CARDAN_PUBLISH_PATH SampleBlock* PublisherCore::keep(int slot) noexcept {
   b.source_ns = m.source_ns.load(relaxed);
   b.origin_ns = m.origin_ns.load(relaxed);
   b.stream_id = header().stream;
+  b.chain_from = chain_.topic;
+  b.chain_count = static_cast<std::uint8_t>(chain_.entries);
+  b.chains = at_.chains(s).data();
   return &b;
 }
 

@@ -12,6 +12,7 @@
 #include "src/base/warm.hpp"
 #include "src/transport/endpoint/backpressure.hpp"
 #include "src/transport/endpoint/bell_board.hpp"
+#include "src/transport/endpoint/chain_role.hpp"
 #include "src/transport/endpoint/hand_over.hpp"
 #include "src/transport/endpoint/own_area.hpp"
 #include "src/transport/endpoint/own_slots.hpp"
@@ -27,13 +28,16 @@ namespace cardan::detail {
 /// of the second to any thread, everything else to set-up and the helper thread.
 class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
  public:
-  PublisherCore(std::string topic, MessageType type, const TopicOptions& options, const PublisherOptions& endpoint);
+  PublisherCore(std::string topic, MessageType type, const TopicOptions& options, const PublisherOptions& endpoint,
+                const ChainRole& chain = {});
 
   // Publishing thread:
   int loan() noexcept;  ///< a slot to fill, or −1. Wait-free.
   /// Why loan() had no slot: the loans (true), or the samples that subscribers keep (false).
   [[nodiscard]] bool all_loans_are_out() const noexcept { return slots_.all_are_out(); }
   void soon() noexcept;  ///< rings subscribers that pre-wake. One system call if there are any.
+  /// Of a slot that is being filled: its publication rests on this sample's grounds of chains.
+  void rests_on(int slot, const SampleBlock& sample) noexcept;
   bool publish(int slot, std::size_t payload_bytes, std::int64_t source_ns, HandOver here = {},
                const Basis& named = {}) noexcept;
   /// Waits until publish() would not have to wait for reliable subscribers. Returns false at `until` (steady clock).
@@ -98,6 +102,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
  private:
   void note_lines() noexcept;  ///< the lines that warm() will prefetch; helper thread
   void warm() const noexcept;
+  void stamp_chains(std::size_t slot) noexcept;
 
   const PublisherContract contract_;
   const void* runtime_ = nullptr;
@@ -105,6 +110,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   PublisherBells bells_;
   OwnArea area_;
   const Backpressure backpressure_;
+  const ChainRole chain_;
   WarmSet lines_;
 
   // What loan() and publish() touch, close together.

@@ -23,6 +23,8 @@ Stream::Stream(Parts parts, Room* room)
   slots_ = area + header.slots_offset;
   payloads_ = area + header.payload_offset;
   message_offset_ = header.message_offset;
+  chain_offset_ = layout::chain_offset(header.message_offset, header.message_bytes);
+  chain_entries_ = static_cast<std::uint8_t>(header.chain_entries);
   payload_stride_ = header.payload_stride;
   payload_capacity_ = header.payload_bytes;
   time_shift_ns_ = parts_.time_shift_ns;

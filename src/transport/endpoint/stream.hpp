@@ -22,6 +22,15 @@
 
 namespace cardan::detail {
 
+/// An origin from another process's pages, in our clock. kUnknownOrigin also for what cannot be true, such as an origin
+/// after the publication. For any stored value, the sum does not overflow.
+[[nodiscard]] inline std::int64_t our_origin(std::int64_t stored, std::int64_t time_shift,
+                                             std::int64_t publish_ns) noexcept {
+  if (stored <= 0 || stored > (std::int64_t{1} << 61)) return kUnknownOrigin;
+  const std::int64_t origin = stored + time_shift;
+  return origin > 0 && origin <= publish_ns ? origin : kUnknownOrigin;
+}
+
 /// One publisher's stream as one subscriber sees it: the publisher's pages (read-only), the subscriber's own page, and
 /// the resources that are released when the last sample is gone. References are counted: the subscriber's list, each
 /// sample and each sleeping thread hold one.
@@ -99,11 +108,13 @@ class alignas(layout::kLine) Stream {
   }
   /// The slot's origin, in our clock. kUnknownOrigin also for what cannot be true, such as one after the publication.
   [[nodiscard]] std::int64_t origin_of(const layout::SlotMeta& slot, std::int64_t publish_ns) const noexcept {
-    const std::int64_t ns = slot.origin_ns.load(std::memory_order_relaxed);
-    if (ns <= 0 || ns > (std::int64_t{1} << 61)) return kUnknownOrigin;
-    const std::int64_t origin = ns + time_shift_ns_;
-    return origin > 0 && origin <= publish_ns ? origin : kUnknownOrigin;
+    return our_origin(slot.origin_ns.load(std::memory_order_relaxed), time_shift_ns_, publish_ns);
   }
+  /// What the slot's publication rests on of chains; header.chain_entries of them.
+  [[nodiscard]] const layout::ChainEntry* chains(std::uint32_t slot) const noexcept {
+    return reinterpret_cast<const layout::ChainEntry*>(slots_ + slot * ring.sequence_stride + chain_offset_);
+  }
+  [[nodiscard]] std::uint8_t chain_entries() const noexcept { return chain_entries_; }
   [[nodiscard]] std::int64_t time_shift() const noexcept { return time_shift_ns_; }
   /// How many of the `missed` publications before number n came after the attach.
   [[nodiscard]] std::uint64_t owed(std::uint64_t n, std::uint64_t missed) const noexcept {
@@ -142,12 +153,14 @@ class alignas(layout::kLine) Stream {
  private:
   bool reliable_ = false;
   bool foreign_ = false;
+  std::uint8_t chain_entries_ = 0;
   Atomic<std::uint32_t> references_{1};
   layout::SubscriberPage* page_ = nullptr;
   const layout::Hot* hot_ = nullptr;
   const std::byte* slots_ = nullptr;
   const std::byte* payloads_ = nullptr;
   std::uint64_t message_offset_ = 0;
+  std::uint64_t chain_offset_ = 0;
   std::uint64_t payload_stride_ = 0;
   std::uint64_t payload_capacity_ = 0;
   std::int64_t time_shift_ns_ = 0;

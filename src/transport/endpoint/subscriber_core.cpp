@@ -312,6 +312,9 @@ CARDAN_TAKE_PATH SubscriberCore::Fit SubscriberCore::fill(SampleBlock& b, Stream
   b.origin_ns = s.origin_of(m, b.publish_ns);
   b.stream_id = s.header.stream;
   b.foreign = s.foreign() && s.owner() != 0;
+  b.chain_from = chain_from_;
+  b.chain_count = s.chain_entries();
+  b.chains = s.chains(b.slot);
   b.payload_bytes = m.payload_bytes.load(kRelaxed);
   b.payload = s.payload(b.slot);
   b.message = s.message(b.slot);

@@ -84,6 +84,8 @@ class SubscriberCore {
   /// Leaves out the publishers of this process whose samples this runtime delivers in another way
   /// (PublisherCore::belong_to()). Call it before Process::add().
   void leave_out_outputs_of(const void* runtime) noexcept { left_out_runtime_ = runtime; }
+  /// A chain begins with this topic: ChainRole::key() of it. Call it before Process::add().
+  void begin_chain(std::uint32_t topic) noexcept { chain_from_ = topic; }
   [[nodiscard]] bool leaves_out(const void* runtime) const noexcept {
     return runtime != nullptr && runtime == left_out_runtime_;
   }
@@ -176,6 +178,7 @@ class SubscriberCore {
   TopicOptions options_;
   SubscriberOptions endpoint_;
   const void* left_out_runtime_ = nullptr;
+  std::uint32_t chain_from_ = 0;
   Atomic<std::int64_t> aside_until_ns_{0};  ///< when streams that were set aside are checked again; 0: never
   SubscriberHelper helper_{*this};
 };

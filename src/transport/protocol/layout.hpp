@@ -51,7 +51,7 @@ struct Header {
   std::int64_t lifespan_ns;
   std::int64_t created_ns;  ///< steady clock
   std::uint32_t reliable;
-  std::uint32_t reserved;
+  std::uint32_t chain_entries;  ///< ChainEntry of each slot: they follow the message's fixed struct
   std::array<char, 256> topic;
   std::array<char, 128> type_name;
 };
@@ -88,6 +88,27 @@ struct alignas(kLine) SlotMeta {
   Atomic<std::uint64_t> cause_sequence;
 };
 static_assert(sizeof(SlotMeta) == kLine);
+
+/// What the publication in a slot rests on of one chain (docs/chains.md).
+struct ChainEntry {
+  Atomic<std::uint32_t> from;      ///< hash of the topic where the chain begins; 0: none
+  Atomic<std::uint32_t> hop;       ///< hash of the component that took longest; 0: no component yet
+  Atomic<std::int64_t> origin_ns;  ///< steady clock: the oldest publication on that topic; −1: not known
+  Atomic<std::int64_t> hop_ns;     ///< duration of that hop
+  Atomic<std::int64_t> since_ns;   ///< while the slot is filled: publish time of the sample that brought it
+};
+static_assert(sizeof(ChainEntry) == 32);
+inline constexpr std::uint32_t kMaxChainEntries = 8;
+
+/// From the slot record to its chain entries.
+constexpr std::size_t chain_offset(std::size_t message_offset, std::size_t message_bytes) {
+  return (message_offset + message_bytes + 7) / 8 * 8;
+}
+
+constexpr std::size_t end_of_record(std::size_t message_offset, std::size_t message_bytes, std::size_t chain_entries) {
+  return chain_entries == 0 ? message_offset + message_bytes
+                            : chain_offset(message_offset, message_bytes) + chain_entries * sizeof(ChainEntry);
+}
 
 inline constexpr std::size_t kHoldWords = protocol::kMaxSlots / 8;
 
