@@ -29,6 +29,8 @@ struct SimulationOptions {
   std::int64_t begin = 0;  ///< the clock's first time, nanoseconds
   /// Changes to the topics, as in a configuration.
   std::map<std::string, config::TopicSettings> topics{};
+  /// As in a configuration (docs/chains.md).
+  std::vector<config::Chain> chains{};
   /// Called before on_start() of each component.
   std::function<void(const std::string& component)> on_begin{};
   /// Called with true after all components are declared and before they run, and with false before they are withdrawn.

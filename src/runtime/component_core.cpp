@@ -119,7 +119,7 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
   const TopicOptions changed = runtime_.options_of(on_bus, options);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   Process* process = changed.process_private || !type.shared ? nullptr : runtime_.process();
-  auto ends = std::make_shared<ChainEnds>(on_bus, runtime_.options().chains, runtime_.options().hops);
+  auto ends = std::make_shared<ChainEnds>(on_bus, runtime_.options().chains, runtime_.hops());
   ChainRole role{.entries = runtime_.chain_entries(),
                  .topic = runtime_.chain_beginning(on_bus),
                  .component = ChainRole::key(settings_.name)};

@@ -324,6 +324,13 @@ std::uint32_t Runtime::chain_beginning(const std::string& topic) const noexcept 
   return std::any_of(options_.chains.begin(), options_.chains.end(), begins) ? detail::ChainRole::key(topic) : 0;
 }
 
+std::vector<std::string> Runtime::hops() const {
+  std::vector<std::string> all = options_.hops;
+  for (const auto& core : components_)
+    if (std::find(all.begin(), all.end(), core->name()) == all.end()) all.push_back(core->name());
+  return all;
+}
+
 detail::Process* Runtime::process() const {
   return options_.transport ? &detail::Process::of(options_.domain) : nullptr;
 }

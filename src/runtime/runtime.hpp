@@ -48,7 +48,7 @@ struct RuntimeOptions {
   /// Chains of the system: what each component publishes carries how old it is by each of them, and publications at the
   /// end of a chain are counted (OutputCore::chain_ends()). At most kMaxChainBeginnings different beginnings.
   std::vector<config::Chain> chains{};
-  /// Names of all components of the system, which may be on the way of a chain.
+  /// Names of the system's components in other processes, which may be on the way of a chain.
   std::vector<std::string> hops{};
   /// Each component marks its cycle for recorders (cardan/cycle.hpp), as its `cycle` setting says.
   bool cycles = false;
@@ -151,6 +151,8 @@ class Runtime {
   [[nodiscard]] TopicOptions options_of(const std::string& topic, TopicOptions in_code) const;
   /// ChainRole::key() of the topic if a chain begins there, or 0.
   [[nodiscard]] std::uint32_t chain_beginning(const std::string& topic) const noexcept;
+  /// All components that may be on the way of a chain.
+  [[nodiscard]] std::vector<std::string> hops() const;
   /// Room for chains in each slot of the outputs.
   [[nodiscard]] std::uint32_t chain_entries() const noexcept { return chain_entries_; }
   /// The transport's process. Null: nothing may leave this process.

@@ -18,8 +18,9 @@ class Outside : public Component {
   void on_start(Context&) override {}
 };
 
-SimulationOptions with_topics_of(const config::Configuration& file, SimulationOptions options) {
+SimulationOptions with_parts_of(const config::Configuration& file, SimulationOptions options) {
   options.topics.insert(file.topics.begin(), file.topics.end());
+  options.chains.insert(options.chains.end(), file.chains.begin(), file.chains.end());
   return options;
 }
 
@@ -31,6 +32,7 @@ Simulation::Simulation(SimulationOptions options)
                                                         .simulated_time = options.begin,
                                                         .groups = {{.name = std::string(config::kDefaultGroup)}},
                                                         .topics = std::move(options.topics),
+                                                        .chains = std::move(options.chains),
                                                         .on_begin = std::move(options.on_begin),
                                                         .on_change = std::move(options.on_change)})),
       ended_(std::move(options.ended)) {
@@ -42,7 +44,7 @@ Simulation::Simulation(SimulationOptions options)
 
 Simulation::Simulation(const config::Configuration& file, const std::vector<std::string>& without,
                        SimulationOptions options)
-    : Simulation(with_topics_of(file, std::move(options))) {
+    : Simulation(with_parts_of(file, std::move(options))) {
   for (const std::string& name : without)
     if (file.component(name) == nullptr)
       throw Error(ErrorCode::InvalidArgument, fmt::format("the file has no component '{}' to leave out", name),
