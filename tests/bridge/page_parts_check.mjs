@@ -31,7 +31,7 @@ const DAGRE = "/usr/share/nodejs/dagre/dist/dagre.min.js"; // node-dagre-layout
 const dagre = existsSync(DAGRE) ? createRequire(import.meta.url)(DAGRE) : null;
 if (!dagre) console.log("node-dagre-layout is not here: the graph's places are not checked");
 
-const reader = (program, pid, more = {}) => ({ program, pid, received: 1, missed: 0, p50_ns: 1_000, p99_ns: 2_000, recent_p50_ns: -1, recent_p99_ns: -1, lost: 0, ...more });
+const reader = (program, pid, more = {}) => ({ program, pid, received: 1, missed: 0, p50_ns: 1_000, p99_ns: 2_000, recent_p50_ns: -1, recent_p99_ns: -1, age_p50_ns: 3_000, age_p99_ns: 4_000, lost: 0, ...more });
 const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: "a/msg/B", program, pid, hz: 30, subscribers, ...more });
 
 // ---- what is connected
@@ -244,7 +244,7 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.ok(seen.isLooked && !compare(null, { publishers: [] }).isLooked, "nothing was looked at is not nothing is there");
   assert.deepEqual(seen.rates.get("/a"), { hz: 30, bytes: 300 });
   assert.equal(seen.publishers[0].subscribers[0].lost, 2);
-  assert.deepEqual(seen.topics.get("/a"), { hz: 30, bytes: 300, size: 10, p50: 1_000, p99: 2_000, lost: 2, missed: 4, from: ["p"], readers: 1, messages: 60, total: 600 });
+  assert.deepEqual(seen.topics.get("/a"), { hz: 30, bytes: 300, size: 10, p50: 1_000, p99: 2_000, age50: 3_000, age99: 4_000, lost: 2, missed: 4, from: ["p"], readers: 1, messages: 60, total: 600 });
   // A line of a plot outlives the process: its name has no number.
   assert.deepEqual(latencies(seen.publishers), [["/a, p → s, median", -1], ["/a, p → s, 99 %", -1]]);
   const twice = [writer("/a", "p", 1, [reader("s", 2, { recent_p50_ns: 5, recent_p99_ns: 9 }), reader("s", 3, { recent_p50_ns: 7, recent_p99_ns: 8 })])];

@@ -23,7 +23,7 @@ constexpr std::size_t kMostProblems = 16;  ///< of processes that do not answer
 
 std::string system_dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-json subscriber_json(const SubscriberReport& s, const LatencyHistogram& recent) {
+json subscriber_json(const SubscriberReport& s, const LatencyHistogram& recent, const LatencyHistogram& recent_ages) {
   return {{"program", s.name},
           {"pid", s.pid},
           {"received", s.received},
@@ -31,7 +31,9 @@ json subscriber_json(const SubscriberReport& s, const LatencyHistogram& recent) 
           {"p50_ns", latency_percentile(s.latency, 50)},
           {"p99_ns", latency_percentile(s.latency, 99)},
           {"recent_p50_ns", latency_percentile(recent, 50)},
-          {"recent_p99_ns", latency_percentile(recent, 99)}};
+          {"recent_p99_ns", latency_percentile(recent, 99)},
+          {"age_p50_ns", latency_percentile(recent_ages.empty() ? s.age : recent_ages, 50)},
+          {"age_p99_ns", latency_percentile(recent_ages.empty() ? s.age : recent_ages, 99)}};
 }
 
 std::string shown_program(const std::string& name, int pid) { return fmt::format("{} ({})", name, pid); }
@@ -148,7 +150,11 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
       if (s.pid == ::getpid()) continue;
       pids.insert(s.pid);
       look.graph.subscribed[topic].insert(shown_program(s.name, s.pid));
-      subscribers.push_back(subscriber_json(s, history.since({p.process, p.serial, s.pid, i}, s.latency)));
+      const auto recent = [&](LatencyHistory::What what, const LatencyHistogram& now) {
+        return history.since({p.process, p.serial, s.pid, i, what}, now);
+      };
+      subscribers.push_back(subscriber_json(s, recent(LatencyHistory::What::Transport, s.latency),
+                                            recent(LatencyHistory::What::Age, s.age)));
     }
     topics.push_back({{"topic", topic},
                       {"bus", p.topic},

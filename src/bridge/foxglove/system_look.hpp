@@ -23,11 +23,12 @@ struct Look {
   std::string json{};  ///< publishers, subscribers, counts, latencies and what the processes use, for the page
 };
 
-/// The latencies of one look and the next: what has come since. Thread safety: none. No function blocks.
+/// The latencies and ages of one look and the next: what has come since. Thread safety: none. No function blocks.
 class LatencyHistory {
  public:
+  enum class What : std::uint8_t { Transport, Age };
   /// A subscriber's stream: the publisher's process, its number there, the subscriber's place among its subscribers.
-  using Key = std::tuple<std::string, std::uint32_t, int, std::size_t>;
+  using Key = std::tuple<std::string, std::uint32_t, int, std::size_t, What>;
   /// Changes since the last look.
   [[nodiscard]] LatencyHistogram since(const Key& key, const LatencyHistogram& now);
   /// A new look begins: what the one before did not see is forgotten.

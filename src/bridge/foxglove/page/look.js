@@ -32,13 +32,14 @@ export function compare(before, look) {
   return { ...result, topics: figuresOf(publishers, rates) };
 }
 
-/** topic → {hz, bytes: a second; size: of a message; p50, p99: ns, of the slowest reader, −1: none; lost: a second;
-    missed: in all; from: names of programs; readers: their number}. */
+/** topic → {hz, bytes: a second; size: of a message; p50, p99: ns, of the slowest reader, −1: none; age50, age99: the
+    same of the age of the oldest publication that a message rests on; lost: a second; missed: in all; from: names of
+    programs; readers: their number}. */
 function figuresOf(publishers, rates) {
   const all = new Map();
   for (const p of publishers) {
     const was = all.get(p.topic);
-    const one = was ?? { hz: -1, bytes: -1, size: -1, p50: -1, p99: -1, lost: 0, missed: 0, from: [], readers: 0, messages: 0, total: 0, ...rates.get(p.topic) };
+    const one = was ?? { hz: -1, bytes: -1, size: -1, p50: -1, p99: -1, age50: -1, age99: -1, lost: 0, missed: 0, from: [], readers: 0, messages: 0, total: 0, ...rates.get(p.topic) };
     one.messages += p.published;
     one.total += p.bytes;
     one.size = one.messages > 0 ? one.total / one.messages : -1;
@@ -48,6 +49,8 @@ function figuresOf(publishers, rates) {
       one.readers += 1;
       one.p50 = Math.max(one.p50, isNew ? s.recent_p50_ns : s.p50_ns);
       one.p99 = Math.max(one.p99, isNew ? s.recent_p99_ns : s.p99_ns);
+      one.age50 = Math.max(one.age50, s.age_p50_ns ?? -1);
+      one.age99 = Math.max(one.age99, s.age_p99_ns ?? -1);
       one.lost += s.lost ?? 0;
       one.missed += s.missed;
     }

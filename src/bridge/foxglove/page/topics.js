@@ -10,7 +10,8 @@ export const RUN_LOG = "/cardan/log"; // the view Log shows it
 const element = (kind, name, text = "") => Object.assign(document.createElement(kind), { className: name, textContent: text });
 const latency = ({ p50, p99 }) => (p50 < 0 ? "" : `${timeText(p50)} / ${timeText(p99)}`);
 const lossText = ({ lost, missed }) => (lost > 0 ? `${lost.toFixed(1)}/s` : missed > 0 ? `${missed} in all` : "none");
-const NOTHING = { hz: -1, bytes: -1, size: -1, p50: -1, p99: -1, lost: 0, missed: 0, from: [], readers: 0 };
+const age = ({ age50, age99 }) => latency({ p50: age50, p99: age99 });
+const NOTHING = { hz: -1, bytes: -1, size: -1, p50: -1, p99: -1, age50: -1, age99: -1, lost: 0, missed: 0, from: [], readers: 0 };
 
 /** Topics by the parts of their names: {name, topic or undefined, under: Map}. A part that leads to one other alone is
     one with it. */
@@ -164,6 +165,7 @@ export class Topics {
     const loss = figure("lost", "messages that readers missed", false);
     const size = figure("size", "of a message, and of all in a second");
     const delay = figure("latency", "from publish to take at the slowest reader: median / 99 % of the last second");
+    const old = figure("age", "from the oldest publication that a message rests on to its take, at the reader of the oldest: median / 99 %");
     const from = figure("from", "programs that publish it, and how many read it");
     box.append(figures);
     (preview ? $("picture-cards") : $("cards")).append(box);
@@ -172,6 +174,7 @@ export class Topics {
       set(rate, rateText(f.hz));
       set(size, f.size < 0 ? "" : `${bytesText(f.size)}${f.bytes < 0 ? "" : ` · ${bytesText(f.bytes)}/s`}`);
       set(delay, f.readers ? latency(f) || "nothing taken" : "no reader");
+      set(old, age(f) || "–");
       set(loss, f.readers ? lossText(f) : "–");
       loss.classList.toggle("bad", f.lost > 0);
       set(from, `${f.from.join(", ")}${f.readers ? ` → ${f.readers}` : ""}`);
