@@ -45,6 +45,8 @@ class AnyLoan {
   /// As Loan<T>::set_source_time().
   void set_source_time(std::int64_t ns) noexcept { slot_.source_ns = ns; }
   /// As Loan<T>::rests_on().
+  void rests_on(const detail::SampleBlock& sample) noexcept { slot_.rests_on(sample); }
+  /// The same of a sample that may be gone. Chains, which only components publish, do not get it.
   void rests_on(const detail::Basis& basis) noexcept { slot_.named.add(basis); }
   /// Returns the slot unpublished.
   void reset() noexcept { slot_.reset(); }

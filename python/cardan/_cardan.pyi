@@ -233,9 +233,12 @@ class ContextHandle:
         callback: Callable[..., object],
         depth: int,
         keeps: int,
+        rests_on: bool,
         name: str,
     ) -> None: ...
-    def latest(self, topic: str, type: Type, cls: type[Message], options: TopicOptions, name: str) -> LatestHandle: ...
+    def latest(
+        self, topic: str, type: Type, cls: type[Message], options: TopicOptions, rests_on: bool, name: str
+    ) -> LatestHandle: ...
     def output(self, topic: str, type: Type, options: TopicOptions) -> OutputHandle: ...
     def timer(
         self, period_ns: int, callback: Callable[[], object], catch_up: bool, delay_ns: int, name: str

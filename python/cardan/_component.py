@@ -108,7 +108,14 @@ class Context:
         self._handle = handle
 
     def input(
-        self, topic: Topic[M], callback: Callable[[M], object], *, depth: int = 0, keeps: int = 1, name: str = ""
+        self,
+        topic: Topic[M],
+        callback: Callable[[M], object],
+        *,
+        depth: int = 0,
+        keeps: int = 1,
+        rests_on: bool = True,
+        name: str = "",
     ) -> None:
         """Calls `callback(message)` for each message, one after the other.
 
@@ -116,17 +123,19 @@ class Context:
             depth: messages that may wait; of more, the oldest is dropped and counted. 0: the topic's.
             keeps: messages (and arrays over them) that the component keeps after its callback. Each costs the publisher
                 a slot.
+            rests_on: what the callback publishes rests on these messages, and is as old as the oldest of them. False:
+                for calibration, maps and feedback, which would make everything as old as they are.
             name: in statistics and in the file's `callbacks`; "": the topic's.
         """
         cls = _class_of(topic)
         _callable(callback)
         depth, keeps = whole(depth, "depth", 0, 1 << 16), whole(keeps, "keeps", 0, 1 << 16)
-        self._handle.input(topic.name, type_of(cls), cls, topic._options, callback, depth, keeps, name)
+        self._handle.input(topic.name, type_of(cls), cls, topic._options, callback, depth, keeps, bool(rests_on), name)
 
-    def latest(self, topic: Topic[M], *, name: str = "") -> Latest[M]:
-        """Keeps the newest message, without a callback."""
+    def latest(self, topic: Topic[M], *, rests_on: bool = True, name: str = "") -> Latest[M]:
+        """Keeps the newest message, without a callback. `rests_on`: as of input(), of what get() returns."""
         cls = _class_of(topic)
-        return Latest(self._handle.latest(topic.name, type_of(cls), cls, topic._options, name))
+        return Latest(self._handle.latest(topic.name, type_of(cls), cls, topic._options, bool(rests_on), name))
 
     @typing.overload
     def fuse(

@@ -167,10 +167,10 @@ class ContextHandle {
 
   void input(const std::string& topic, const std::shared_ptr<AnyType>& type, nb::object cls,
              const TopicOptions& options, nb::object callback, std::uint32_t depth, std::uint32_t keeps,
-             const std::string& name) {
+             bool rests_on, const std::string& name) {
     const Held call = held(std::move(callback)), kind = held(std::move(cls));
     detail::declare_input(core(), topic, payload_of(*type, true), options,
-                          {.depth = depth, .keeps = keeps, .name = name},
+                          {.depth = depth, .keeps = keeps, .rests_on = rests_on, .name = name},
                           [call, kind, type](detail::SampleBlock* block) {
                             in_python([&] {
                               nb::object message = message_of(block, kind.get(), type);
@@ -180,9 +180,9 @@ class ContextHandle {
                           {});
   }
   LatestHandle latest(const std::string& topic, const std::shared_ptr<AnyType>& type, nb::object cls,
-                      const TopicOptions& options, const std::string& name) {
-    detail::Port& port =
-        detail::declare_input(core(), topic, payload_of(*type, true), options, {.depth = 1, .name = name}, {}, {});
+                      const TopicOptions& options, bool rests_on, const std::string& name) {
+    detail::Port& port = detail::declare_input(core(), topic, payload_of(*type, true), options,
+                                               {.depth = 1, .rests_on = rests_on, .name = name}, {}, {});
     return {life_, type, std::move(cls), port};
   }
   OutputHandle output(const std::string& topic, const std::shared_ptr<AnyType>& type, const TopicOptions& options) {
@@ -376,9 +376,9 @@ void bind_component(nb::module_& m) {
   });
   nb::class_<ContextHandle>(m, "ContextHandle")
       .def("input", &ContextHandle::input, nb::arg("topic"), nb::arg("type"), nb::arg("cls"), nb::arg("options"),
-           nb::arg("callback"), nb::arg("depth"), nb::arg("keeps"), nb::arg("name"))
+           nb::arg("callback"), nb::arg("depth"), nb::arg("keeps"), nb::arg("rests_on"), nb::arg("name"))
       .def("latest", &ContextHandle::latest, nb::arg("topic"), nb::arg("type"), nb::arg("cls"), nb::arg("options"),
-           nb::arg("name"))
+           nb::arg("rests_on"), nb::arg("name"))
       .def("output", &ContextHandle::output, nb::arg("topic"), nb::arg("type"), nb::arg("options"))
       .def("timer", &ContextHandle::timer, nb::arg("period_ns"), nb::arg("callback"), nb::arg("catch_up"),
            nb::arg("delay_ns"), nb::arg("name"))

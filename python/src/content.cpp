@@ -22,7 +22,7 @@ std::shared_ptr<Content> Content::of_sample(std::shared_ptr<const AnyType> type,
                                              .publish_ns = sample.publish_time(),
                                              .source_ns = sample.source_time(),
                                              .origin_ns = sample.origin_time()});
-  if (made != nullptr) made->basis_.add(*detail::block_of(sample));
+  if (made != nullptr) made->block_ = detail::block_of(sample);
   if (made != nullptr) made->sample_ = std::make_shared<AnySample>(std::move(sample));
   return made;
 }
@@ -36,7 +36,7 @@ std::shared_ptr<Content> Content::of_block(std::shared_ptr<const AnyType> type, 
                                              .publish_ns = block->publish_ns,
                                              .source_ns = block->source_ns,
                                              .origin_ns = block->origin()});
-  if (made != nullptr) made->basis_.add(*block);
+  if (made != nullptr) made->block_ = block;
   if (made != nullptr) made->sample_ = std::move(kept);
   return made;
 }
@@ -166,7 +166,7 @@ void Content::set_source_time(std::int64_t ns) {
 
 void Content::rests_on(const Content& other) {
   require_writable();
-  if (!own_) loan_.rests_on(other.basis_);
+  if (!own_ && other.block_ != nullptr) loan_.rests_on(*other.block_);
 }
 
 void Content::require_readable() const {

@@ -137,7 +137,7 @@ class Content {
   bool filling_ = false;
   std::span<const std::byte> payload_;
   Info info_;
-  detail::Basis basis_{};  ///< what others rest on that name this message
+  const detail::SampleBlock* block_ = nullptr;  ///< of sample_: others that name this message rest on it
   AnyLoan loan_;
   std::shared_ptr<const void> memory_;
   std::vector<PyObject*> arrays_;  ///< weak references
