@@ -30,7 +30,8 @@ constexpr TopicOptions kOptions{.max_bytes = 4096, .depth = 4, .max_memory = 64 
 
 std::shared_ptr<PublisherCore> make_publisher(int publications) {
   auto core =
-      std::make_shared<PublisherCore>("/fuzz", detail::message_type_of<Message>(), kOptions, PublisherOptions{});
+      std::make_shared<PublisherCore>("/fuzz", detail::message_type_of<Message>(), kOptions, PublisherOptions{},
+                                      detail::ChainRole{.entries = 2, .component = 1});
   for (int i = 0; i < publications; ++i) publish_on(*core);
   return core;
 }
@@ -66,8 +67,10 @@ std::vector<Word> words_of(const layout::Header& h) {
     all.push_back({h.hot_offset + at, at % 8 == 0 ? 8U : 4U});
   for (std::uint32_t s = 0; s < h.max_slots; ++s) {
     const std::size_t slot = h.slots_offset + s * h.slot_stride;
-    for (const std::size_t at : {0U, 8U, 16U, 24U, 32U, 36U}) all.push_back({slot + at, at < 32 ? 8U : 4U});
-    for (std::size_t at = 0; at < sizeof(Message); at += 8) all.push_back({slot + h.message_offset + at, 8});
+    for (const std::size_t at : {0U, 8U, 16U, 24U, 32U, 36U, 40U, 48U, 56U})
+      all.push_back({slot + at, at == 32 || at == 36 ? 4U : 8U});
+    for (std::size_t at = 0; at < sizeof(Message) + h.chain_entries * sizeof(layout::ChainEntry); at += 8)
+      all.push_back({slot + h.message_offset + at, 8});
   }
   return all;
 }
@@ -176,6 +179,11 @@ class Reader {
   }
   void add(Stream::Parts parts) { core_->helper().add_stream(Stream::create(std::move(parts), core_->stream_room())); }
   void look(const SampleBlock& b) {
+    detail::ChainGrounds grounds;
+    grounds.add(b);
+    for (const detail::ChainGround& ground : grounds.all())
+      require(ground.origin_ns <= b.publish_ns && ground.hop_ns >= 0, "a chain began after its publication");
+    require(b.origin() >= 0 && b.origin() <= std::max<std::int64_t>(b.publish_ns, 0), "an origin after the publication");
     const auto* message = static_cast<const Message*>(b.message);
     const auto words = message->words.span();
     const auto* first = reinterpret_cast<const std::byte*>(words.data());

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "cardan/publisher.hpp"
@@ -106,6 +107,67 @@ TEST_F(BasisOfLoans, AnOriginThatCannotBeTrueIsUnknown) {
     EXPECT_FALSE(sample.origin_age()) << lie;
   }
   EXPECT_EQ(told(5).origin_time(), 5);
+}
+
+TEST_F(BasisOfLoans, ALieAboutAChainIsUnknownOrBounded) {
+  const auto core = std::make_shared<detail::PublisherCore>("/lies", detail::message_type_of<Number>(), TopicOptions{},
+                                                            PublisherOptions{}, detail::ChainRole{.entries = 1});
+  core->hold_own(2);
+  const auto& header = core->header();
+  const auto told = [&](std::int64_t origin, std::int64_t hop_ns) {
+    const int slot = core->loan();
+    core->publish(slot, 0, 0);
+    const Sample<Number> sample = detail::sample_of<Number>(core->keep(slot));
+    std::byte* const record = core->area().data() + header.slots_offset + static_cast<std::size_t>(slot) * header.slot_stride;
+    auto& entry = *reinterpret_cast<layout::ChainEntry*>(
+        record + layout::chain_offset(header.message_offset, header.message_bytes));
+    entry.from = 7;
+    entry.hop = 8;
+    entry.origin_ns = origin;
+    entry.hop_ns = hop_ns;
+    detail::ChainGrounds grounds;
+    grounds.add(*detail::block_of(sample));
+    EXPECT_EQ(grounds.all().size(), 1U);
+    return grounds.all()[0];
+  };
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  for (const std::int64_t lie : {kMost, kLeast, std::int64_t{0}, std::int64_t{-7}, steady_now() + 3'600'000'000'000}) {
+    EXPECT_EQ(told(lie, kMost).origin_ns, kUnknownOrigin) << lie;
+    EXPECT_EQ(told(lie, kMost).hop_ns, 0) << lie;
+  }
+  const std::int64_t origin = steady_now() - 1'000'000;
+  EXPECT_EQ(told(origin, kLeast).hop_ns, 0);
+  EXPECT_LT(told(origin, kMost).hop_ns, 1'000'000'000) << "no hop takes longer than the whole way";
+  EXPECT_EQ(told(origin, 500).hop_ns, 500);
+}
+
+TEST(ChainGrounds, AnotherUsersSampleBringsNone) {
+  detail::SampleBlock block;
+  block.publish_ns = 100;
+  block.chain_from = 7;
+  detail::ChainGrounds grounds;
+  block.foreign = true;
+  grounds.add(block);
+  EXPECT_TRUE(grounds.all().empty());
+  block.foreign = false;
+  grounds.add(block);
+  ASSERT_EQ(grounds.all().size(), 1U);
+  EXPECT_EQ(grounds.all()[0].origin_ns, 100);
+}
+
+TEST(ChainGrounds, TheOlderOfTwoStaysAndTheRestIsLeftOut) {
+  detail::ChainGrounds grounds;
+  const auto ground = [](std::uint32_t from, std::int64_t origin) {
+    return detail::ChainGround{.from = from, .hop = 0, .origin_ns = origin, .hop_ns = 0, .since_ns = origin};
+  };
+  for (const std::int64_t origin : {50, 40, 60}) grounds.add(ground(1, origin));
+  ASSERT_EQ(grounds.all().size(), 1U);
+  EXPECT_EQ(grounds.all()[0].origin_ns, 40);
+  grounds.add(ground(1, kUnknownOrigin));
+  EXPECT_EQ(grounds.all()[0].origin_ns, kUnknownOrigin) << "it could be older than any";
+  for (std::uint32_t from = 2; from < 20; ++from) grounds.add(ground(from, 1));
+  EXPECT_EQ(grounds.all().size(), detail::ChainGrounds::kMost);
 }
 
 }  // namespace

@@ -124,6 +124,8 @@ TEST(PublisherArea, NoPartIsLargerThanItsContents) {
       {"slots_offset", [](Header& h) { h.slots_offset += 16 * layout::kPage; }},
       {"message_offset", [](Header& h) { h.message_offset = 2 * layout::kPage; }},
       {"payload_bytes", [](Header& h) { h.payload_bytes = 64; }},
+      {"chain entries beyond the slot", [](Header& h) { h.chain_entries = layout::kMaxChainEntries; }},
+      {"too many chain entries", [](Header& h) { h.chain_entries = 1U << 31U; }},
   };
   for (const Spoilt& one : all) {
     const Made made(kMiB, 8);
