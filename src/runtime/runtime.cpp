@@ -282,6 +282,7 @@ std::shared_ptr<Channel> Runtime::channel(const std::string& topic, const detail
 }
 
 Group& Runtime::make_group(GroupOptions options) {
+  options.process = options_.process;
   if (!options_.threads) {
     options.workers = 0;
     options.one_to_one = false;

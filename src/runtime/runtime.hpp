@@ -35,6 +35,8 @@ struct PoisonSample {
 struct RuntimeOptions {
   /// Domain of the topics. Empty: $CARDAN_DOMAIN, or "default" if that is not set.
   std::string domain{};
+  /// Name of this process in the configuration, for the names of its threads.
+  std::string process{};
   /// False: every topic stays in this process, and no part of the transport is started.
   bool transport = true;
   /// False: no threads; run_one() works. For simulations and unit tests.
@@ -117,6 +119,7 @@ class Runtime {
   /// Without threads: the time when the next timer is due; 0: no timer.
   [[nodiscard]] std::int64_t next_timer() const;
   [[nodiscard]] RuntimeClock& clock() noexcept { return clock_; }
+  [[nodiscard]] const RuntimeClock& clock() const noexcept { return clock_; }
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
 
   /// Calls `on_publish` (RuntimeOptions) for each sample from now on. Before the first endpoint is declared.

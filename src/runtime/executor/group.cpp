@@ -28,6 +28,16 @@ namespace {
 
 const Callback* running_callback() noexcept { return running_here; }
 
+std::string thread_name(const GroupOptions& group, std::uint32_t index) {
+  constexpr std::size_t kMost = 15;  // bytes that the kernel has room for
+  const std::string number = group.workers > 1 ? fmt::format("-{}", index) : std::string();
+  const std::string name = group.name.substr(0, group.name.find(' '));  // of a thread of its own: the component
+  if (group.process.empty()) return name.substr(0, kMost - number.size()) + number;
+  const std::size_t room = kMost - 1 - number.size();
+  const std::size_t of_name = std::min(name.size(), room - std::min(group.process.size(), room / 2));
+  return group.process.substr(0, room - of_name) + "/" + name.substr(0, of_name) + number;
+}
+
 Group::Group(GroupOptions options, const RuntimeClock& clock, FailureHandler on_failure)
     : options_(std::move(options)), clock_(clock), on_failure_(std::move(on_failure)) {
   if (options_.workers > 256)
@@ -134,7 +144,7 @@ bool Group::stop_within(std::chrono::nanoseconds limit) {
 }
 
 void Group::prepare(Worker& me, std::uint32_t index) {
-  ::pthread_setname_np(::pthread_self(), fmt::format("{:.11}-{}", options_.name, index).c_str());
+  ::pthread_setname_np(::pthread_self(), thread_name(options_, index).c_str());
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // the kernel's default lets ordinary threads' timers be 50 µs late
   me.thread_id.store(::gettid(), std::memory_order_relaxed);
   RealtimeOptions asked = options_.realtime;

@@ -22,6 +22,8 @@ namespace cardan {
 /// Threads that share the callbacks of some components.
 struct GroupOptions {
   std::string name = "main";
+  /// Of the threads' names in `top -H`, `perf` and crash reports, before the group's: "perception/main". Empty: none.
+  std::string process{};
   /// Threads. More run more components at once; each costs a stack and, while the group is busy, a share of the CPUs.
   std::uint32_t workers = 1;
   /// CPUs, policy, priority. `cpus` empty: any.
@@ -34,6 +36,9 @@ struct GroupOptions {
 };
 
 namespace detail {
+
+/// Of a worker of the group, as its operating system shows it.
+[[nodiscard]] std::string thread_name(const GroupOptions& group, std::uint32_t index);
 
 class TimerCallback;
 
