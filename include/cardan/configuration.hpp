@@ -290,8 +290,8 @@ struct Condition {
   [[nodiscard]] bool is_of_chains() const noexcept { return kind == Kind::Late || kind == Kind::InTime; }
   Kind kind = Kind::Down;
   std::vector<std::string> names{};     ///< processes or components (processes first), topics on the bus, or chains
-  int times = 1;                        ///< of Late
   std::chrono::nanoseconds lasting{0};  ///< duration without a break
+  int times = 1;                        ///< of Late
   bool operator==(const Condition&) const = default;
 };
 
