@@ -85,6 +85,18 @@ struct FakeHost {
     std::ofstream(mark) << "once" << std::flush;
     crash();
   }
+  /// News of a chain, true ones and others.
+  int tells_of_chains() const {
+    ready();
+    tell("chain 10 1 2 71300000 41000000 brake camera");
+    for (const char* const lie :
+         {"", "1", "1 0 0 0 0 brake", "1 0 0 0 0 nobody camera", "1 0 0 0 0 free camera", "1 1 1 0 0 brake camera",
+          "x 0 0 0 0 brake camera", "-1 0 0 0 0 brake camera", "18446744073709551615 0 0 0 0 brake camera",
+          "99999999999999999999 0 0 0 0 brake camera", "1 0 0 0 0  camera"})
+      tell(std::string("chain ") + lie);
+    tell("chain 3 0 1 80000000 1 brake nobody");
+    return 0;
+  }
   int crashes_once() const {
     const std::string mark = variable("FAKE_FOLDER") + "/crashed-" + name;
     ready();
@@ -193,6 +205,7 @@ int act(const FakeHost& host, const std::string& what) {
   if (what == "crashes") return host.crashes();
   if (what == "crashes once") return host.crashes_once();
   if (what == "throws") return host.throws();
+  if (what == "tells of chains") return host.tells_of_chains();
   if (what == "fails") return 3;
   if (what == "hangs in start") return host.hangs_in_start();
   if (what == "is refused") return host.cannot_start("refused");

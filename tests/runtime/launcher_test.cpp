@@ -108,6 +108,30 @@ TEST_F(Launcher, ExceptionsAreCountedNamedAndChangeTheExitCode) {
   EXPECT_TRUE(run.said("camera (p): 5 exceptions left its callbacks")) << run.all();
 }
 
+TEST_F(Launcher, LateChainsAreCountedAndReported) {
+  config::Process p = fake("p", "tells of chains");
+  p.components.push_back({.name = "camera"});
+  config::Configuration file = file_of({p});
+  file.chains = {{.name = "brake", .from = "/camera/front", .to = "/command", .budget = 60ms},
+                 {.name = "free", .from = "/camera/front", .to = "/command"}};
+  Launch run(std::move(file), folder_);
+  EXPECT_EQ(run.run(), 0) << "late chains do not change it\n" << run.all();
+  ASSERT_EQ(run.supervisor->chains().size(), 1U);
+  const ChainStatus& brake = run.supervisor->chains().at("brake");
+  EXPECT_EQ(brake.publications, 13U);
+  EXPECT_EQ(brake.unknown, 1U);
+  EXPECT_EQ(brake.late, 3U);
+  EXPECT_TRUE(
+      run.said("chain 'brake': 71.3 ms from /camera/front to /command, 60 ms allowed; camera took longest "
+               "(41.0 ms); 2 publications were late"))
+      << run.all();
+  ASSERT_EQ(run.supervisor->late_chains().size(), 1U) << "one line in ten seconds";
+  EXPECT_EQ(run.supervisor->late_chains()[0].component, "camera");
+  EXPECT_EQ(run.supervisor->late_chains()[0].times, 2U);
+  EXPECT_TRUE(run.said("chain 'brake': 3 of 13 publications on /command were late (60 ms allowed from /camera/front)"))
+      << run.all();
+}
+
 TEST_F(Launcher, AnExitCodeIsACrashToo) {
   config::Process bad = fake("bad", "fails");
   bad.restart.when = config::RestartWhen::Never;

@@ -48,6 +48,7 @@ void ChainEnd::published(std::span<const ChainGround> grounds, std::int64_t now)
   count_one(late_);
   last_late_age_.store(age, relaxed);
   last_late_hop_.store(longest, relaxed);
+  last_late_hop_ns_.store(ground->hop_ns, relaxed);
   last_late_ns_.store(now, relaxed);
 }
 

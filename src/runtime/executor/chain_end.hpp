@@ -45,6 +45,10 @@ class ChainEnd {
   /// The age of that one, and the component that took longest; null: no component is known.
   [[nodiscard]] std::int64_t last_late_age() const noexcept { return last_late_age_.load(std::memory_order_relaxed); }
   [[nodiscard]] const Hop* last_late_hop() const noexcept { return last_late_hop_.load(std::memory_order_relaxed); }
+  /// The time that component took.
+  [[nodiscard]] std::int64_t last_late_hop_ns() const noexcept {
+    return last_late_hop_ns_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] const std::deque<Hop>& hops() const noexcept { return hops_; }
 
  private:
@@ -54,7 +58,7 @@ class ChainEnd {
   const std::uint32_t from_;
   Histogram age_;
   Atomic<std::uint64_t> publications_{0}, late_{0}, unknown_{0};
-  Atomic<std::int64_t> last_ns_{0}, last_late_ns_{0}, last_late_age_{0};
+  Atomic<std::int64_t> last_ns_{0}, last_late_ns_{0}, last_late_age_{0}, last_late_hop_ns_{0};
   Atomic<const Hop*> last_late_hop_{nullptr};
   std::deque<Hop> hops_;  ///< one for each component; an atomic cannot move
 };

@@ -81,6 +81,26 @@ FusionReport report_of(const detail::ComponentCore::Fused& fused) {
   return r;
 }
 
+ChainReport report_of(const detail::ChainEnd& end, std::int64_t now) {
+  ChainReport r{.chain = end.chain().name,
+                .from = end.chain().from,
+                .to = end.chain().to,
+                .budget_ns = end.chain().budget.count(),
+                .late = end.late(),
+                .unknown = end.unknown(),
+                .age = end.age().counts(),
+                .greatest_age = end.age().longest()};
+  r.publications = end.publications();  // last: never less than the late ones
+  if (const std::int64_t last = end.last_late_ns(); last != 0) r.late_ago_ns = std::max<std::int64_t>(0, now - last);
+  for (const detail::ChainEnd::Hop& hop : end.hops())
+    if (const std::uint64_t longest = hop.longest.load(std::memory_order_relaxed); longest != 0)
+      r.hops.push_back({.component = hop.component,
+                        .longest = longest,
+                        .late = hop.late.load(std::memory_order_relaxed),
+                        .longest_ns = hop.longest_ns.load(std::memory_order_relaxed)});
+  return r;
+}
+
 }  // namespace
 
 // Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
@@ -92,6 +112,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputReport, topic, type, published, readers
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionInputReport, name, topic, offered, used, unfired, replaced, overtaken,
                                    pushed_out, late, cleared, waiting, never_arrived, too_old, absent, unstamped)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionReport, name, policy, time, fired, silent, why, inputs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChainHopReport, component, longest, late, longest_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChainReport, chain, from, to, budget_ns, publications, late, unknown, age,
+                                   greatest_age, late_ago_ns, hops)
 
 static void to_json(json& j, const ParameterReport& p) {
   j = {{"name", p.name}, {"description", p.description}, {"value", plan::json_of(p.value)}, {"fixed", p.fixed}};
@@ -112,7 +135,7 @@ static void from_json(const json& j, ParameterReport& p) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentReport, name, class_name, library, process, host, pid, restarts, callbacks,
-                                   outputs, fusions, parameters)
+                                   outputs, fusions, parameters, chains)
 
 const char* name_of(CallbackReport::Kind kind) noexcept {
   switch (kind) {
@@ -128,6 +151,7 @@ const char* name_of(CallbackReport::Kind kind) noexcept {
 
 std::vector<ComponentReport> report_of(const Runtime& runtime) {
   const auto running = running_now(runtime);
+  const std::int64_t now = runtime.clock().now();
   std::vector<ComponentReport> all;
   for (const auto& core : runtime.components()) {
     ComponentReport c;
@@ -162,6 +186,8 @@ std::vector<ComponentReport> report_of(const Runtime& runtime) {
       if (d.out->publisher() != nullptr)
         o.readers_outside = static_cast<std::uint32_t>(d.out->publisher()->subscribers());
       c.outputs.push_back(std::move(o));
+      if (const detail::ChainEnds* const ends = d.out->chain_ends(); ends != nullptr)
+        for (const detail::ChainEnd& end : ends->all()) c.chains.push_back(report_of(end, now));
     }
     for (const auto& fused : core->fusions()) c.fusions.push_back(report_of(fused));
     for (const auto& [name, p] : core->parameters())

@@ -77,6 +77,29 @@ struct FusionReport {
   bool operator==(const FusionReport&) const = default;
 };
 
+/// A component that may be on the way of a chain.
+struct ChainHopReport {
+  std::string component;
+  std::uint64_t longest = 0;    ///< publications on whose way it took longest
+  std::uint64_t late = 0;       ///< those of them that exceeded the budget
+  std::int64_t longest_ns = 0;  ///< the most that it took of them
+  bool operator==(const ChainHopReport&) const = default;
+};
+
+/// How old the information of a chain is at what the component publishes at its end (docs/chains.md).
+struct ChainReport {
+  std::string chain, from, to;  ///< from, to: on the bus
+  std::int64_t budget_ns = 0;   ///< 0: no limit
+  std::uint64_t publications = 0;
+  std::uint64_t late = 0;     ///< those that exceeded the budget
+  std::uint64_t unknown = 0;  ///< those whose age is not known
+  LatencyHistogram age{};
+  std::int64_t greatest_age = 0;
+  std::int64_t late_ago_ns = -1;       ///< the last late one; −1: none yet
+  std::vector<ChainHopReport> hops{};  ///< without those that never took longest
+  bool operator==(const ChainReport&) const = default;
+};
+
 /// A component that runs now.
 struct ComponentReport {
   std::string name, class_name, library;
@@ -88,6 +111,7 @@ struct ComponentReport {
   std::vector<OutputReport> outputs;
   std::vector<FusionReport> fusions;
   std::vector<ParameterReport> parameters;
+  std::vector<ChainReport> chains;  ///< that end with one of its outputs
   bool operator==(const ComponentReport&) const = default;
 };
 

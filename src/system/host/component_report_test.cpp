@@ -84,6 +84,48 @@ TEST(ComponentReport, CountsWhatACallbackDidAndLost) {
   EXPECT_TRUE(c.parameters[1].fixed);
 }
 
+/// Publishes at each multiple of 10 ms what it has read last.
+struct Slow : cardan::Component {
+  void on_start(Context& context) override {
+    out = context.output(kOut);
+    newest = context.latest(kIn);
+    context.timer(10ms, [this] {
+      if (newest.get()) out.publish({1});
+    });
+  }
+  cardan::Output<Item> out;
+  cardan::Latest<Item> newest;
+};
+
+TEST(ComponentReport, ShowsTheChainsThatEndWithAnOutput) {
+  cardan::Simulation simulation(
+      cardan::SimulationOptions{.chains = {{.name = "brake", .from = "/in", .to = "/out", .budget = 5ms},
+                                           {.name = "other", .from = "/in", .to = "/x"}}});
+  simulation.add<Slow>("slow");
+  simulation.add<Worker>("unused");
+  simulation.start();
+  simulation.run_for(2ms);
+  simulation.push(kIn, {1});
+  simulation.run_for(10ms);
+  auto all = cardan::host::report_of(cardan::detail::runtime_of(simulation));
+  std::erase_if(all, [](const auto& c) { return c.name != "slow"; });
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all[0].chains.size(), 1U);
+  const cardan::host::ChainReport& chain = all[0].chains[0];
+  EXPECT_EQ(chain.chain, "brake");
+  EXPECT_EQ(chain.from, "/in");
+  EXPECT_EQ(chain.to, "/out");
+  EXPECT_EQ(chain.budget_ns, 5'000'000);
+  EXPECT_EQ(chain.publications, 1U);
+  EXPECT_EQ(chain.late, 1U);
+  EXPECT_EQ(chain.greatest_age, 8'000'000);
+  EXPECT_EQ(chain.late_ago_ns, 2'000'000);
+  ASSERT_EQ(chain.hops.size(), 1U) << "the others never took longest";
+  EXPECT_EQ(chain.hops[0],
+            (cardan::host::ChainHopReport{.component = "slow", .longest = 1, .late = 1, .longest_ns = 8'000'000}));
+  EXPECT_EQ(cardan::host::components_from_json(cardan::host::to_json(all)), all);
+}
+
 TEST(ComponentReport, TravelsAsText) {
   auto all = worked();
   all[0].process = "p";

@@ -28,9 +28,11 @@
 #include "src/base/bound_fd.hpp"
 #include "src/config/suggest.hpp"
 #include "src/runtime/runtime.hpp"
+#include "src/system/host/chain_news.hpp"
 #include "src/system/host/control_service.hpp"
 #include "src/system/host/crash_report.hpp"
 #include "src/system/host/host_answers.hpp"
+#include "src/system/host/launcher_lines.hpp"
 #include "src/system/host/watchdog.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/waiting.hpp"
@@ -54,44 +56,6 @@ struct Wish {
   std::promise<HostAnswers::Restarted> done;
   std::promise<void> sent;      ///< the answer is on its way
   Atomic<bool> decided{false};  ///< by the host, which starts it, or by the client, which waits no longer
-};
-
-/// Tells the launcher how far the start is, and then what is lost.
-class LauncherLines {
- public:
-  explicit LauncherLines(int fd) : fd_(fd) {}
-  void load(const std::string& component) {
-    loads_ = true;
-    say("load " + component);
-  }
-  void start(const std::string& component) {
-    loads_ = false;
-    say("start " + component);
-  }
-  void ready() const { say("ready"); }
-  void ends() const { say("ends"); }
-  void keep(const std::string& text) const { say("keep " + text); }
-  void threw(const std::string& component, std::uint64_t number) const {
-    say(fmt::format("threw {} {}", number, component));
-  }
-  /// A file or a library does not change by itself; a device, a topic or memory may.
-  void failed(const std::exception& e) const {
-    const auto* error = dynamic_cast<const Error*>(&e);
-    const bool for_good = error != nullptr && (loads_ || error->code() == ErrorCode::InvalidArgument);
-    say(std::string(for_good ? "refused " : "failed ") + e.what());
-  }
-
- private:
-  void say(std::string line) const {
-    if (fd_ < 0) return;
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    line.resize(std::min<std::size_t>(line.size(), 1000));
-    line += '\n';
-    if (::write(fd_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-      detail::log(LogLevel::Warning, "the launcher does not get this process's messages");
-  }
-  int fd_;
-  bool loads_ = false;
 };
 
 class Host {
@@ -130,7 +94,7 @@ class Host {
       std::int64_t next = restart_what_is_due();
       grant_wishes();
       if (stopping()) break;
-      for (const std::int64_t due : {say_repeated_failures(), tell_exceptions()})
+      for (const std::int64_t due : {say_repeated_failures(), tell_exceptions(), chain_news_.tell(steady_now())})
         if (due != 0) next = next == 0 ? due : std::min(next, due);
       std::array<detail::Foreign, 1> wake{{{wake_.get()}}};
       detail::sleep_on({}, wake, next, false);
@@ -140,6 +104,7 @@ class Host {
     launcher_.ends();
     refuse_wishes();
     service_.reset();
+    chain_news_.tell(steady_now(), true);
     runtime_.stop();
     tell_ns_ = 0;
     tell_exceptions();
@@ -161,8 +126,12 @@ class Host {
   RuntimeOptions runtime_options() {
     RuntimeOptions options;
     options.domain = configuration_.domain;
+    options.process = process_.name;
     options.groups = process_.groups;
     options.topics = configuration_.topics;
+    options.chains = configuration_.chains;
+    for (const config::Process& process : configuration_.processes)
+      for (const config::Component& component : process.components) options.hops.push_back(component.name);
     options.cycles = true;
     options.poison = options_.poison;
     options.log_levels = options_.log_levels;
@@ -441,6 +410,7 @@ class Host {
   Atomic<bool> counting_{false};  ///< of exceptions that repeat: the main thread knows when to say how many
   detail::BoundFd wake_;
   Runtime runtime_;
+  ChainNews chain_news_{runtime_, [this](const std::string& line) { launcher_.chain(line); }};
   HostAnswers answers_{runtime_, changing_, parts()};
   Watchdog watchdog_;  ///< watches to the end: a callback may hang while all stop
   std::unique_ptr<ControlService> service_;

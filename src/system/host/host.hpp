@@ -13,8 +13,9 @@ namespace cardan::host {
 struct HostOptions {
   /// Where its start is reported, one line each: "load COMPONENT", "start COMPONENT", then "ready", or why not: "failed
   /// CAUSE", or "refused CAUSE" where another start would end the same way. Then, whenever exceptions have left
-  /// callbacks, at most twice a second and at the end: "threw NUMBER COMPONENT", all since its start; and "ends" before
-  /// it stops its components in order. −1: nowhere.
+  /// callbacks, at most twice a second and at the end: "threw NUMBER COMPONENT", all since its start; whenever
+  /// something was published at the end of a chain that has a budget: "chain NEWS" (ChainNews); and "ends" before it
+  /// stops its components in order. −1: nowhere.
   int ready_fd = -1;
   /// Where a crash report is written; −1: standard error.
   int report_fd = -1;

@@ -123,6 +123,7 @@ int Supervisor::run() {
   if (stop_reason_.empty()) stop_reason_ = "all processes have ended";
   const auto last = machine_.stop(end, stop_reason_);
   const bool threw = say_exceptions();
+  say_chains();
   publish(last);
   close_orders();
   return failed_ ? 1 : threw ? 3 : 0;

@@ -78,6 +78,25 @@ struct ProcessStatus {
   std::map<std::string, std::uint64_t> exceptions{};
 };
 
+/// Publications at the end of a chain that has a budget, in all runs of its processes.
+struct ChainStatus {
+  std::uint64_t publications = 0;
+  std::uint64_t unknown = 0;  ///< those whose age is not known
+  std::uint64_t late = 0;     ///< those that exceeded the budget
+  std::int64_t said_ns = 0;   ///< when the last line about them was written, steady clock; 0: none was
+  std::uint64_t unsaid = 0;   ///< late ones since then
+};
+
+/// A line about late publications of a chain.
+struct LateChain {
+  std::string chain{};
+  std::string component{};  ///< that took longest, the last time; "": not known
+  std::int64_t at_ns = 0;   ///< steady clock
+  std::int64_t age_ns = 0;  ///< of the last one
+  std::int64_t hop_ns = 0;  ///< of the component
+  std::uint64_t times = 0;  ///< late ones since the line before
+};
+
 /// Another plan for a system that runs.
 struct PlanChange {
   std::shared_ptr<const plan::Plan> from{}, to{};
@@ -151,6 +170,10 @@ class Supervisor {
   [[nodiscard]] const std::vector<ProcessStatus>& processes() const noexcept { return status_; }
   [[nodiscard]] config::State state() const noexcept { return machine_.state(); }
   [[nodiscard]] const std::vector<StateMachine::Change>& changes() const noexcept { return changes_; }
+  /// By name.
+  [[nodiscard]] const std::map<std::string, ChainStatus>& chains() const noexcept { return chains_; }
+  /// The last 1,000 lines about late chains: one in ten seconds for each.
+  [[nodiscard]] const std::deque<LateChain>& late_chains() const noexcept { return late_; }
   [[nodiscard]] const config::Configuration& configuration() const noexcept { return plan_->configuration; }
   /// The plan that runs now. Any thread; takes a mutex that is never held for long.
   [[nodiscard]] std::shared_ptr<const plan::Plan> plan() const;
@@ -215,6 +238,8 @@ class Supervisor {
   void read_ready(std::size_t index);
   void heard(std::size_t index, std::string_view line);
   void threw(std::size_t index, std::string_view words);
+  void chain(std::string_view words);
+  void say_chains() const;
   void keep(std::size_t index, std::string_view words);
   void seal_kept(std::size_t index);
   static void forget_changed(Slot& slot, const config::Process& before, const config::Process& now);
@@ -268,6 +293,8 @@ class Supervisor {
   std::unique_ptr<SilenceWatch> silence_;
   StateMachine machine_;
   std::vector<StateMachine::Change> changes_;
+  std::map<std::string, ChainStatus> chains_;
+  std::deque<LateChain> late_;
   std::unique_ptr<Publisher<SystemState>> publisher_;
   bool stopping_ = false, failed_ = false;
   std::string stop_reason_;

@@ -210,9 +210,11 @@ bool Supervisor::say_exceptions() const {
 void Supervisor::heard(std::size_t index, std::string_view line) {
   constexpr std::string_view kThrew = "threw ";
   constexpr std::string_view kKeep = "keep ";
+  constexpr std::string_view kChain = "chain ";
   Slot& slot = slots_[index];
   if (line.starts_with(kThrew)) return threw(index, line.substr(kThrew.size()));
   if (line.starts_with(kKeep)) return keep(index, line.substr(kKeep.size()));
+  if (line.starts_with(kChain)) return chain(line.substr(kChain.size()));
   if (line == "ends") slot.ends_in_order = true;
   if (status_[index].ready_ns != 0) return;
   const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };

@@ -18,6 +18,11 @@ bool is_down(Unit unit) noexcept {
   return unit == Unit::Down || unit == Unit::Finished || unit == Unit::Stopped || unit == Unit::GivenUp;
 }
 
+/// How long an exceeding counts.
+std::int64_t window_of(const Condition& when) noexcept {
+  return when.lasting.count() != 0 ? when.lasting.count() : 1'000'000'000;
+}
+
 }  // namespace
 
 StateMachine::StateMachine(const config::Configuration& configuration, std::int64_t now_ns,
@@ -88,6 +93,7 @@ void StateMachine::resume(const StateMachine& before, std::int64_t now_ns) {
     else if (!std::binary_search(known.begin(), known.end(), topic))
       watched_since_.emplace(topic, now_ns);
   }
+  late_words_ = before.late_words_;
   state_ = before.state_;
   degraded_here_ = before.degraded_here_;
   whole_ns_ = before.whole_ns_;
@@ -120,7 +126,8 @@ void StateMachine::set(const std::string& name, Unit unit, std::int64_t now_ns, 
 
 void StateMachine::update(std::int64_t now_ns) {
   for (Rule& rule : rules_) {
-    if (rule.kind != Rule::Kind::AllUp && rule.transition.when.is_of_topics()) continue;
+    const Condition& when = rule.transition.when;
+    if (rule.kind != Rule::Kind::AllUp && (when.is_of_topics() || when.is_of_chains())) continue;
     if (!holds(rule)) {
       if (rule.holds_since_ns != kNever) rule.ended_ns = now_ns;
       rule.holds_since_ns = kNever;
@@ -150,9 +157,67 @@ bool StateMachine::holds(const Rule& rule) const {
                          [&](const auto& n) { return unit_of(n) == Unit::GivenUp; });
     case Condition::Kind::Silent:
     case Condition::Kind::Publishing:
+    case Condition::Kind::Late:
+    case Condition::Kind::InTime:
       break;
   }
   return false;
+}
+
+void StateMachine::chain(const std::string& name, std::uint64_t in_time, std::uint64_t late, std::int64_t now_ns,
+                         const std::string& why) {
+  if (in_time == 0 && late == 0) return;
+  count_late(now_ns);
+  if (late != 0) late_words_[name] = why;
+  for (Rule& rule : rules_) {
+    const Condition& when = rule.transition.when;
+    if (rule.kind == Rule::Kind::AllUp || !when.is_of_chains() ||
+        std::find(when.names.begin(), when.names.end(), name) == when.names.end())
+      continue;
+    if (when.kind == Condition::Kind::InTime) {
+      Heard& heard = rule.heard[name];
+      if (late != 0)
+        heard.since_ns = kNever;
+      else if (heard.since_ns == kNever || now_ns - heard.last_ns > window_of(when) + kNews)
+        heard.since_ns = now_ns;
+      heard.last_ns = now_ns;
+    } else if (late != 0 && left_starting_ns_ != kNever) {
+      std::deque<Exceeded>& all = rule.exceeded[name];
+      all.push_back({now_ns, late});
+      std::uint64_t sum = 0;
+      auto needed = all.end();
+      while (needed != all.begin() && sum < static_cast<std::uint64_t>(std::max(when.times, 1)))
+        sum += (--needed)->times;
+      all.erase(all.begin(), needed);
+      if (all.size() > kMostExceeded) all.pop_front();
+    }
+  }
+  count_late(now_ns);
+}
+
+std::int64_t StateMachine::late_until(const Rule& rule, const std::string& chain) {
+  const auto found = rule.exceeded.find(chain);
+  if (found == rule.exceeded.end()) return kAlways;
+  std::uint64_t sum = 0;
+  for (const Exceeded& one : found->second) sum += one.times;
+  const Condition& when = rule.transition.when;
+  return sum < static_cast<std::uint64_t>(std::max(when.times, 1)) ? kAlways
+                                                                   : found->second.front().at_ns + window_of(when);
+}
+
+void StateMachine::count_late(std::int64_t now_ns) {
+  for (Rule& rule : rules_) {
+    const Condition& when = rule.transition.when;
+    if (rule.kind == Rule::Kind::AllUp || when.kind != Condition::Kind::Late) continue;
+    std::int64_t until = kAlways;
+    for (const std::string& name : when.names) until = std::max(until, late_until(rule, name));
+    if (until > now_ns) {
+      if (rule.holds_since_ns == kNever) rule.holds_since_ns = now_ns;
+    } else if (rule.holds_since_ns != kNever) {
+      rule.holds_since_ns = kNever;
+      rule.ended_ns = until;
+    }
+  }
 }
 
 void StateMachine::hear(std::int64_t now_ns) {
@@ -202,20 +267,25 @@ bool StateMachine::lacks_one() const {
 
 std::int64_t StateMachine::held_since(const Rule& rule) const {
   const Condition& when = rule.transition.when;
-  if (rule.kind == Rule::Kind::AllUp || !when.is_of_topics()) return rule.holds_since_ns;
+  if (rule.kind == Rule::Kind::AllUp || (!when.is_of_topics() && when.kind != Condition::Kind::InTime))
+    return rule.holds_since_ns;
   if (when.kind == Condition::Kind::Silent) {
     std::int64_t since = kNever;
     for (const std::string& topic : when.names) since = std::min(since, silent_since(topic));
     return since;
   }
   std::int64_t since = rule.heard.size() < when.names.size() ? kNever : 0;
-  for (const auto& [topic, heard] : rule.heard) since = std::max(since, heard.since_ns);
+  for (const auto& [name, heard] : rule.heard) {
+    const bool pause = when.kind == Condition::Kind::InTime && looked_ns_ - heard.last_ns > window_of(when) + kNews;
+    since = std::max(since, pause ? kNever : heard.since_ns);
+  }
   return since;
 }
 
 std::int64_t StateMachine::held_at(const Rule& rule) const {
   const std::int64_t since = held_since(rule);
-  return since == kNever ? kNever : since + rule.transition.when.lasting.count();
+  const bool at_once = rule.kind != Rule::Kind::AllUp && rule.transition.when.kind == Condition::Kind::Late;
+  return since == kNever ? kNever : since + (at_once ? 0 : rule.transition.when.lasting.count());
 }
 
 std::int64_t StateMachine::free_since(State to) const {
@@ -230,10 +300,14 @@ std::int64_t StateMachine::free_since(State to) const {
 std::int64_t StateMachine::look_every(const Rule& rule) const {
   constexpr std::int64_t kLeast = 20'000'000;
   if (rule.kind == Rule::Kind::AllUp || !leaves(rule)) return kNever;
-  const auto quarter = [kLeast](const Rule& r) { return std::max(r.transition.when.lasting.count() / 4, kLeast); };
+  const auto quarter = [kLeast](const Rule& r) {
+    const Condition& when = r.transition.when;
+    return std::max((when.is_of_chains() ? window_of(when) : when.lasting.count()) / 4, kLeast);
+  };
   if (rule.transition.when.kind == Condition::Kind::Publishing) return quarter(rule);
-  // No event tells of the end of a silence either.
-  const bool waits = cause_ != nullptr && cause_->kind == Rule::Kind::File && cause_->transition.when.is_of_topics() &&
+  // No event tells of the end of a silence either, or that a chain is no longer late.
+  const bool waits = cause_ != nullptr && cause_->kind == Rule::Kind::File &&
+                     (cause_->transition.when.is_of_topics() || cause_->transition.when.is_of_chains()) &&
                      free_since(rule.transition.to) == kNever;
   return waits ? quarter(*cause_) : kNever;
 }
@@ -256,6 +330,7 @@ std::vector<StateMachine::Change> StateMachine::advance(std::int64_t now_ns) {
   std::vector<Change> changes;
   looked_ns_ = now_ns;
   hear(now_ns);
+  count_late(now_ns);
   while (state_ != State::Stopped) {
     Rule* first = nullptr;
     std::int64_t at = kNever;
@@ -303,6 +378,21 @@ std::string StateMachine::reason_of(const Rule& rule) const {
     return fmt::format("{} {} up{}", fmt::join(when.names, ", "), when.names.size() == 1 ? "is" : "are", lasting);
   if (when.kind == Condition::Kind::Publishing)
     return fmt::format("messages have come on {}{}", fmt::join(when.names, ", "), lasting);
+  if (when.kind == Condition::Kind::InTime)
+    return fmt::format("{} {} been in time{}", fmt::join(when.names, ", "), when.names.size() == 1 ? "has" : "have",
+                       lasting);
+  if (when.kind == Condition::Kind::Late) {
+    const auto latest = std::max_element(when.names.begin(), when.names.end(), [&](const auto& a, const auto& b) {
+      return late_until(rule, a) < late_until(rule, b);
+    });
+    const auto words = late_words_.find(*latest);
+    return fmt::format(
+        "{} exceeded its budget{}{}{}", *latest,
+        when.times > 1 ? fmt::format(" {} times within {:g} ms", when.times, static_cast<double>(window_of(when)) / 1e6)
+                       : "",
+        words == late_words_.end() || words->second.empty() ? "" : ": ",
+        words == late_words_.end() ? "" : words->second);
+  }
   if (when.kind == Condition::Kind::Silent) {
     const auto quietest = std::min_element(when.names.begin(), when.names.end(), [&](const auto& a, const auto& b) {
       return silent_since(a) < silent_since(b);

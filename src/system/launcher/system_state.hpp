@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -32,7 +33,12 @@ enum class Unit : std::uint8_t {
 /// holds. (A state is better than those that come later in config::State.) Of the transitions from a state the one that
 /// is due first is taken, and of several due at one moment the first in the file. How late advance() is called changes
 /// nothing, except that `publishing` and the end of a silence are noticed when somebody looks. Before the system left
-/// Starting for the first time no topic counts as silent. Pure logic: time is given in, in nanoseconds of the steady
+/// Starting for the first time no topic counts as silent, and no chain as late.
+///
+/// A chain is late (`late`) while `times` of its publications within the last `lasting` (1 s if none is given) exceeded
+/// the budget: each of them counts for that long. It is in time (`in_time`) since the first publication in time after
+/// the last late one, unless the next ones paused for longer than `lasting`. Times are those of the news, which come up
+/// to 0.1 s after the publication. Pure logic: time is given in, in nanoseconds of the steady
 /// clock. One thread at a time; never blocks.
 class StateMachine {
  public:
@@ -55,6 +61,10 @@ class StateMachine {
 
   /// An event of a process, and with it of its components. `why`: in words, of Down and GivenUp.
   void process(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why = {});
+  /// News of publications at the end of a chain: `in_time` of them kept to its budget, `late` exceeded it. `why`: of
+  /// the last late one, in words.
+  void chain(const std::string& name, std::uint64_t in_time, std::uint64_t late, std::int64_t now_ns,
+             const std::string& why = {});
   /// An event of a component alone, while its process runs.
   void component(const std::string& name, Unit unit, std::int64_t now_ns, const std::string& why = {});
 
@@ -83,6 +93,12 @@ class StateMachine {
     std::int64_t since_ns = kNever;
     std::int64_t last_ns = 0;
   };
+  struct Exceeded {
+    std::int64_t at_ns = 0;
+    std::uint64_t times = 0;
+  };
+  static constexpr std::int64_t kNews = 200'000'000;    ///< a pause between news that means nothing, ns
+  static constexpr std::size_t kMostExceeded = 10'000;  ///< of a chain and a rule
   struct Rule {
     enum class Kind : std::uint8_t {
       File,
@@ -93,7 +109,9 @@ class StateMachine {
     Kind kind = Kind::File;
     std::int64_t holds_since_ns = kNever;
     std::int64_t ended_ns = kAlways;       ///< when the condition last ceased to hold
-    std::map<std::string, Heard> heard{};  ///< Publishing: by topic
+    std::map<std::string, Heard> heard{};  ///< Publishing: by topic; InTime: by chain
+    /// Late: by chain, the last ones that together are `times`, or fewer if there were fewer.
+    std::map<std::string, std::deque<Exceeded>> exceeded{};
     std::int64_t taken_ns = kAlways;
   };
 
@@ -105,6 +123,10 @@ class StateMachine {
   [[nodiscard]] bool leaves(const Rule& rule) const;
   [[nodiscard]] bool holds(const Rule& rule) const;
   [[nodiscard]] std::int64_t silent_since(const std::string& topic) const;
+  /// Until when the chain is late; kAlways: it was not.
+  [[nodiscard]] static std::int64_t late_until(const Rule& rule, const std::string& chain);
+  /// Sees which rules of Late hold.
+  void count_late(std::int64_t now_ns);
   /// Looks whether topics of Publishing are published on.
   void hear(std::int64_t now_ns);
   /// Since when the condition holds; kNever: it does not.
@@ -126,6 +148,7 @@ class StateMachine {
   std::map<std::string, Named> processes_, all_components_;
   std::vector<Rule> rules_;
   LastPublished last_published_;
+  std::map<std::string, std::string> late_words_;      ///< of the last late publication, by chain
   std::map<std::string, std::int64_t> watched_since_;  ///< by topic: of those that resume() added
   config::State state_ = config::State::Starting;
   const Rule* cause_ = nullptr;      ///< what led to the present state
