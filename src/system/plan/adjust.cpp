@@ -82,7 +82,7 @@ Configuration one_process(Configuration configuration) {
 
   for (config::Transition& transition : configuration.transitions) {
     config::Condition& when = transition.when;
-    if (when.is_of_topics()) continue;
+    if (when.is_of_topics() || when.is_of_chains()) continue;
     std::vector<std::string> names;
     for (const std::string& name : when.names) {
       const bool process =
@@ -132,6 +132,14 @@ void remap_topics(Configuration& configuration, const std::vector<std::string>& 
   }
   for (config::Transition& transition : configuration.transitions)
     if (transition.when.is_of_topics()) change_all(transition.when.names);
+  for (config::Chain& chain : configuration.chains) {
+    change(chain.from);
+    change(chain.to);
+    if (chain.from == chain.to)
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("--remap: chain '{}' would begin and end on {}", chain.name, chain.to),
+                  "give the two topics different names");
+  }
   std::map<std::string, config::TopicSettings> topics;
   for (const bool renamed : {false, true})  // what the file says of the new name itself comes first
     for (const auto& [name, settings] : configuration.topics)

@@ -21,7 +21,8 @@ namespace cardan::plan {
 
 /// Gives topics other names on the bus, each pair "/name:=/other" at once with the others: in what components read and
 /// write, in the file's settings of topics (those of the new name hold if it has some), in its conditions and its
-/// recorders. Throws Error (InvalidArgument): a pair is wrong, or two name the same topic. Any thread; does not block.
+/// chains and recorders. Throws Error (InvalidArgument): a pair is wrong, two name the same topic, or a chain would
+/// begin where it ends. Any thread; does not block.
 void remap_topics(config::Configuration& configuration, const std::vector<std::string>& pairs);
 
 /// The domain that a file gives; "": it leaves that to $CARDAN_DOMAIN. Any thread; does not block.

@@ -47,7 +47,10 @@ config::Configuration file() {
 }
 
 TEST(OneProcess, HasAllComponentsAndAsManyWorkers) {
-  const auto c = one_process(file());
+  auto given = file();
+  given.transitions.push_back({.when = {.kind = config::Condition::Kind::Late, .names = {"sensors"}}});
+  const auto c = one_process(given);
+  EXPECT_EQ(c.transitions.back().when.names, std::vector<std::string>{"sensors"}) << "a chain, not the process";
   ASSERT_EQ(c.processes.size(), 1U);
   const config::Process& all = c.processes[0];
   EXPECT_EQ(all.name, "all");
@@ -142,7 +145,10 @@ TEST(Remap, EverythingOfTheFileFollowsAtOnce) {
   c.topics = {{"/a", {.depth = 1}}, {"/b", {.depth = 2}}, {"/sensors", {.depth = 3}}};
   c.processes[1].record = config::Record{
       .topics = {"/a", "/a*"}, .exclude = {"/b"}, .on = config::RecordTrigger{.silent = {"/a"}, .messages = {"/c"}}};
+  c.chains = {{.name = "way", .from = "/a", .to = "/sensors"}};
   remap_topics(c, {"/a:=/b", "/b:=/a", "/sensors:=/a/b"});
+  EXPECT_EQ(c.chains[0].from, "/b");
+  EXPECT_EQ(c.chains[0].to, "/a/b");
   const config::Component& first = c.processes[0].components[0];
   EXPECT_EQ(first.bus_name("/in"), "/a/b");
   EXPECT_EQ(first.bus_name("/out"), "/a");
@@ -162,6 +168,8 @@ TEST(Remap, EverythingOfTheFileFollowsAtOnce) {
   for (const char* wrong : {"/a", "a:=/b", "/a:=b", "/a:=", ":=/a", "/cardan/state:=/a", "/a:=/cardan/x"})
     EXPECT_THROW(remap_topics(own, {wrong}), Error) << wrong;
   EXPECT_THROW(remap_topics(own, {"/a:=/b", "/a:=/c"}), Error);
+  own.chains = {{.name = "way", .from = "/b", .to = "/c"}};
+  EXPECT_THROW(remap_topics(own, {"/b:=/c"}), Error) << "the chain would begin where it ends";
 }
 
 TEST(SetParameter, AProblemOfTheValueNamesTheOption) {

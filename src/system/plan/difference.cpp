@@ -22,8 +22,15 @@ namespace cardan::plan {
 namespace {
 
 namespace fs = std::filesystem;
+using config::Chain;
 using config::Component;
 using config::Process;
+
+constexpr const char* kChains = "the chains";
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// The names of the fields in which two aggregates differ.
 template <class T>
@@ -79,6 +86,11 @@ class Parts {
     settings.pointer.clear();
     return settings;
   }
+  [[nodiscard]] std::vector<Chain> chains() const {
+    std::vector<Chain> all = plan_.configuration.chains;
+    for (Chain& chain : all) chain.pointer.clear();
+    return all;
+  }
   [[nodiscard]] std::vector<config::Transition> transitions() const {
     std::vector<config::Transition> all = plan_.configuration.transitions;
     for (config::Transition& t : all) t.pointer.clear();
@@ -95,9 +107,6 @@ class Parts {
   }
 
  private:
-  static bool contains(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  }
   const Plan& plan_;
 };
 
@@ -133,6 +142,12 @@ std::vector<std::string> why(const Process& now, const Process& next, std::vecto
   return all;
 }
 
+std::set<std::string> beginnings(const std::vector<Chain>& chains) {
+  std::set<std::string> topics;
+  for (const Chain& chain : chains) topics.insert(chain.from);
+  return topics;
+}
+
 std::string text_of(const Difference::Set& set) {
   return fmt::format("parameter {}/{} is {}", set.component, set.parameter, config::text(set.after));
 }
@@ -165,6 +180,13 @@ Difference difference(const Plan& now, const Plan& next) {
   for (const config::Configuration* const c : {&a, &b})
     for (const auto& [name, settings] : c->topics)
       if (of_now.topic(name) != of_next.topic(name)) topics.insert(name);
+  const std::vector<Chain> chains = of_now.chains();
+  const std::vector<Chain> next_chains = of_next.chains();
+  const bool other_beginnings = beginnings(chains) != beginnings(next_chains);
+  std::vector<const Chain*> changed_chains;
+  for (const auto& [these, those] : {std::pair{&chains, &next_chains}, {&next_chains, &chains}})
+    for (const Chain& chain : *these)
+      if (std::find(those->begin(), those->end(), chain) == those->end()) changed_chains.push_back(&chain);
   Difference all;
   for (const Process& process : a.processes)
     if (b.process(process.name) == nullptr) all.stop.push_back(process.name);
@@ -176,11 +198,18 @@ Difference difference(const Plan& now, const Plan& next) {
     }
     std::vector<Difference::Set> set;
     std::vector<std::string> reasons = why(of_now.process(*old), of_next.process(process), set);
+    const auto may_use = [&](const std::string& topic) {
+      return std::any_of(process.components.begin(), process.components.end(), [&](const Component& c) {
+        // The running system decides, if it was asked.
+        return now.declared.contains(c.name) ? of_now.may_use(c.name, topic) : of_next.may_use(c.name, topic);
+      });
+    };
+    // Room for each beginning is in all messages; the end of a chain compares with the budget.
+    if (process.has_host() && (other_beginnings || std::any_of(changed_chains.begin(), changed_chains.end(),
+                                                               [&](const Chain* c) { return may_use(c->to); })))
+      reasons.emplace_back(kChains);
     for (const std::string& topic : topics)
-      if (std::any_of(process.components.begin(), process.components.end(), [&](const Component& c) {
-            // The running system decides, if it was asked.
-            return now.declared.contains(c.name) ? of_now.may_use(c.name, topic) : of_next.may_use(c.name, topic);
-          }))
+      if (may_use(topic))
         reasons.push_back(fmt::format("{} of topic {}",
                                       fmt::join(differing(of_now.topic(topic), of_next.topic(topic)), ", "), topic));
     const bool fixed = std::any_of(set.begin(), set.end(), [&](const Difference::Set& one) {
@@ -193,6 +222,9 @@ Difference difference(const Plan& now, const Plan& next) {
     for (const Difference::Set& one : set) reasons.push_back(text_of(one));
     all.restart.push_back({process.name, std::move(reasons)});
   }
+  const auto for_chains = [](const Difference::Changed& c) { return contains(c.why, kChains); };
+  if (chains != next_chains && std::none_of(all.restart.begin(), all.restart.end(), for_chains))
+    all.others.emplace_back(kChains);
   if (of_now.transitions() != of_next.transitions()) all.others.emplace_back("the transitions between states");
   if (a.needs != b.needs) all.others.emplace_back("'needs'");
   return all;
@@ -223,7 +255,15 @@ void refuse_unsound(const Plan& plan) {
   name("a domain", c.domain, config::Format::Domain);
   if (c.processes.empty())
     throw Error(ErrorCode::InvalidArgument, "the plan has no process", "end the system instead: Ctrl-C of cardan run");
-  std::set<std::string> processes, components;
+  std::set<std::string> processes, components, chains;
+  for (const Chain& chain : c.chains) {
+    name("a chain", chain.name, config::Format::Name);
+    once(chains, "chains", chain.name);
+    for (const std::string& topic : {chain.from, chain.to}) name("a topic", topic, config::Format::Topic);
+  }
+  if (beginnings(c.chains).size() > config::kMaxChainBeginnings)
+    throw Error(ErrorCode::InvalidArgument, "the plan has chains with too many beginnings",
+                "make it with `cardan run --apply FILE`");
   for (const Process& process : c.processes) {
     name("a process", process.name, config::Format::Name);
     once(processes, "processes", process.name);

@@ -123,6 +123,33 @@ TEST(Differences, ATopicsOptionsConcernThoseThatUseIt) {
   EXPECT_EQ(d.restart[1].process, "b");
 }
 
+TEST(Differences, ChainsConcernTheirEndsAndAnotherBeginningAllComponents) {
+  using Names = std::vector<std::string>;
+  Plan before = plan();
+  before.configuration.chains = {{.name = "brake", .from = "/t", .to = "/u", .budget = std::chrono::milliseconds{60}}};
+  const auto restarted = [&](const std::function<void(std::vector<config::Chain>&)>& change, const Names& others = {}) {
+    Plan next = before;
+    change(next.configuration.chains);
+    const Difference d = difference(before, next);
+    EXPECT_EQ(d.others, others);
+    Names all;
+    for (const Difference::Changed& one : d.restart) {
+      all.push_back(one.process);
+      EXPECT_EQ(one.why, Names{"the chains"});
+    }
+    return all;
+  };
+  using Chains = std::vector<config::Chain>;
+  EXPECT_EQ(restarted([](Chains& c) { c[0].pointer = "/elsewhere"; }), Names{});
+  EXPECT_EQ(restarted([](Chains& c) { c[0].budget *= 2; }), Names{"b"}) << "only z uses /u";
+  EXPECT_EQ(restarted([](Chains& c) { c[0].to = "/t"; }), (Names{"a", "b"})) << "the old end and the new one";
+  EXPECT_EQ(restarted([](Chains& c) { c[0].from = "/other"; }), (Names{"a", "b"})) << "not the bridge";
+  EXPECT_EQ(restarted([](Chains& c) { c.clear(); }), (Names{"a", "b"}));
+  EXPECT_EQ(restarted([](Chains& c) { c.push_back({.name = "new", .from = "/t", .to = "/w"}); }, {"the chains"}),
+            Names{})
+      << "nobody uses its end";
+}
+
 TEST(Differences, ChangesThatRestartNoProcess) {
   const Difference d = after([](Plan& p) {
     p.configuration.transitions.emplace_back();
@@ -156,6 +183,13 @@ TEST(Differences, NamesThatCannotBeAreRefused) {
   refused([](Plan& p) { process(p, 2).command = {std::string("a\0b", 3)}; });
   refused([](Plan& p) { process(p, 0).components[0].name = "z"; });
   refused([](Plan& p) { process(p, 0).components[0].name = ""; });
+  refused([](Plan& p) { p.configuration.chains = {{.name = "../c", .from = "/a", .to = "/b"}}; });
+  refused([](Plan& p) { p.configuration.chains = {{.name = "c", .from = "a", .to = "/b"}}; });
+  refused([](Plan& p) { p.configuration.chains.assign(2, {.name = "c", .from = "/a", .to = "/b"}); });
+  refused([](Plan& p) {
+    for (std::size_t i = 0; i <= config::kMaxChainBeginnings; ++i)
+      p.configuration.chains.push_back({.name = std::to_string(i), .from = "/" + std::to_string(i), .to = "/b"});
+  });
   refused([](Plan& p) { process(p, 0).components[0].parameters["gain"] = std::nan(""); });
 }
 

@@ -139,8 +139,14 @@ inline constexpr auto kFields<config::Needs> = all_fields<config::Needs>(
     "cpus", &config::Needs::cpus, "memory", &config::Needs::memory_bytes, "realtime", &config::Needs::realtime);
 
 template <>
-inline constexpr auto kFields<config::Condition> = all_fields<config::Condition>(
-    "kind", &config::Condition::kind, "names", &config::Condition::names, "for", &config::Condition::lasting);
+inline constexpr auto kFields<config::Chain> =
+    all_fields<config::Chain>("name", &config::Chain::name, "from", &config::Chain::from, "to", &config::Chain::to,
+                              "budget", &config::Chain::budget, "pointer", &config::Chain::pointer);
+
+template <>
+inline constexpr auto kFields<config::Condition> =
+    all_fields<config::Condition>("kind", &config::Condition::kind, "names", &config::Condition::names, "times",
+                                  &config::Condition::times, "for", &config::Condition::lasting);
 
 template <>
 inline constexpr auto kFields<config::Transition> =
@@ -151,8 +157,8 @@ template <>
 inline constexpr auto kFields<config::Configuration> = all_fields<config::Configuration>(
     "name", &config::Configuration::name, "domain", &config::Configuration::domain, "realtime",
     &config::Configuration::realtime, "processes", &config::Configuration::processes, "topics",
-    &config::Configuration::topics, "needs", &config::Configuration::needs, "transitions",
-    &config::Configuration::transitions, "source", &config::Configuration::source);
+    &config::Configuration::topics, "chains", &config::Configuration::chains, "needs", &config::Configuration::needs,
+    "transitions", &config::Configuration::transitions, "source", &config::Configuration::source);
 
 template <>
 inline constexpr auto kFields<PlanFile> =
@@ -187,7 +193,7 @@ inline constexpr auto kLast<config::RestartWhen> = config::RestartWhen::Never;
 template <>
 inline constexpr auto kLast<config::State> = config::State::Stopped;
 template <>
-inline constexpr auto kLast<config::Condition::Kind> = config::Condition::Kind::Publishing;
+inline constexpr auto kLast<config::Condition::Kind> = config::Condition::Kind::InTime;
 template <>
 inline constexpr auto kLast<Waiting::Kind> = Waiting::Kind::Follow;
 template <>

@@ -85,6 +85,10 @@ TEST(Plans, EveryKindOfKeySurvivesTheWay) {
   plan.configuration.processes.push_back(
       {.name = "r", .record = config::Record{.topics = {"*"}, .output = "o", .on = config::RecordTrigger{}}});
   plan.configuration.processes.push_back({.name = "g", .command = {"a", "", "a"}});
+  plan.configuration.chains = {
+      {.name = "brake", .from = "/a", .to = "/b", .budget = std::chrono::milliseconds{60}, .pointer = "/chains/brake"}};
+  plan.configuration.transitions.push_back(
+      {.when = {.kind = config::Condition::Kind::InTime, .names = {"brake"}, .times = 3}});
   plan.log_levels = {{"", LogLevel::Warning}, {"camera", LogLevel::Error}, {"lidar", LogLevel::Debug}};
   plan.declared = {{"camera", {.topics = {"/street/image"}, .fixed = {"device"}}}, {"lidar", {}}};
   plan.files = {{.path = "/a", .bytes = 3, .checksum = ~0U}};
