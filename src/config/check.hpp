@@ -31,6 +31,7 @@ struct DeclaredEndpoint {
   bool output = false;
   TopicOptions options{};  ///< as the code has them
   bool confined = false;   ///< its type is neither a message nor has a codec: it stays within its process
+  bool rests_on = true;    ///< of an input: InputOptions::rests_on
 };
 
 struct DeclaredParameter {

@@ -9,6 +9,10 @@ namespace cardan::config {
 
 /// Processes, components, groups, threads and topics against each other, as far as the text alone can tell.
 void check_text(const Configuration& configuration, ProblemList& problems);
+/// The chains, as far as the text alone can tell.
+void check_chains(const Configuration& configuration, ProblemList& problems);
+/// Chains without a way from their beginning to their end, if all components are known.
+void check_chain_ways(const Configuration& configuration, const Declarations& declared, ProblemList& problems);
 /// The transitions between the states of the system, as far as the text alone can tell.
 void check_transitions(const Configuration& configuration, ProblemList& problems);
 /// Whether the system can leave the states to which transitions lead, and stays out of them. Warnings alone.

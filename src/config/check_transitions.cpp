@@ -50,7 +50,9 @@ class TransitionCheck {
   }
   /// Whether it could be read, so that it can be compared with others.
   [[nodiscard]] bool whole(const Transition& t) const {
-    return !t.when.names.empty() && knows_target(t) && !problems_.was_wrong(t.pointer + "/when/for_ms");
+    const std::string when = t.pointer + "/when/";
+    return !t.when.names.empty() && knows_target(t) && !problems_.was_wrong(when + "for_ms") &&
+           !problems_.was_wrong(when + "within_ms") && !problems_.was_wrong(when + "times");
   }
 
   void condition(const Transition& t) {
@@ -69,19 +71,31 @@ class TransitionCheck {
     }
     if (given.empty()) return;
     const std::string at = join(when, given[0]);
-    if (t.when.is_of_topics()) {
+    const bool late = t.when.kind == Condition::Kind::Late;
+    for (const char* const key : {"times", "within_ms", "for_ms"})
+      if (problems_.stands(join(when, key)) && late == (std::string_view(key) == "for_ms"))
+        problems_.error_in_key(join(when, key), fmt::format("'{}' does not apply to '{}'", key, given[0]),
+                               late ? "write 'times' and 'within_ms'" : "remove it, or write the condition 'late'");
+    if (late && t.when.times > 1 && t.when.lasting.count() == 0 && !problems_.was_wrong(when + "/within_ms"))
+      problems_.error(when + "/times", fmt::format("'within_ms' of {} publications is not given", t.when.times),
+                      "add \"within_ms\": the time in which they come");
+    if (t.when.is_of_topics() || t.when.kind == Condition::Kind::InTime) {
       if (!problems_.stands(when + "/for_ms"))
         problems_.error(at, fmt::format("'{}' of '{}' has no duration", given[0], fmt::join(t.when.names, "', '")),
                         "add \"for_ms\": longer than the time between two messages");
       else if (t.when.lasting.count() == 0 && !problems_.was_wrong(when + "/for_ms"))
         problems_.error(when + "/for_ms", "'for_ms' is 0, so the condition always holds",
                         "write a 'for_ms' that is longer than the time between two messages");
-      return;
     }
+    if (t.when.is_of_topics()) return;
     const bool list = c_.source.values.contains(at + "/0");
     for (std::size_t i = 0; i < t.when.names.size(); ++i) {
       const std::string& name = t.when.names[i];
       const std::string place = list ? element(at, i) : at;
+      if (t.when.is_of_chains()) {
+        chain(t.when, name, place);
+        continue;
+      }
       if (c_.process(name) != nullptr) continue;
       if (const Process* home = c_.process_of(name); home != nullptr) {
         if (t.when.kind == Condition::Kind::GivenUp)
@@ -95,6 +109,22 @@ class TransitionCheck {
                       fmt::format("'{}' of the transition names '{}', which is not a process{}", name_of(t.when.kind),
                                   name, only_processes ? "" : " or component"),
                       suggestion(name, only_processes ? processes_ : all_, "name a process of this file"));
+    }
+  }
+
+  void chain(const Condition& when, const std::string& name, const std::string& place) {
+    const auto found =
+        std::find_if(c_.chains.begin(), c_.chains.end(), [&](const Chain& chain) { return chain.name == name; });
+    if (found == c_.chains.end()) {
+      std::vector<std::string> known;
+      for (const Chain& chain : c_.chains) known.push_back(chain.name);
+      problems_.error(place,
+                      fmt::format("'{}' of the transition names '{}', which is not a chain", name_of(when.kind), name),
+                      suggestion(name, known, R"(add it to "chains" of the file)"));
+    } else if (found->budget.count() == 0 && !problems_.was_wrong(found->pointer + "/budget_ms")) {
+      problems_.error(
+          place, fmt::format("'{}' of the transition names chain '{}', which has no budget", name_of(when.kind), name),
+          fmt::format("add \"budget_ms\" to it in {}", c_.source.line(c_.source.key(found->pointer))));
     }
   }
 
@@ -114,6 +144,8 @@ class TransitionCheck {
     for (const Transition& a : c_.transitions) {
       if (&a == &b) continue;
       if (!whole(a) || !same_names(a.when, b.when)) continue;
+      const bool late = b.when.kind == Condition::Kind::Late;
+      if (late && (a.when.times != b.when.times || a.when.lasting != b.when.lasting)) continue;  // another condition
       const bool earlier = &a < &b;
       const std::string line = c_.source.line(c_.source.value(a.pointer));
       const auto both = std::find_if(b.from.begin(), b.from.end(), [&](State s) { return leaves(a, s) && s != a.to; });
@@ -170,17 +202,25 @@ void check_way_back(const Configuration& c, const Transition& there, const Trans
   const std::string line = c.source.line(c.source.value(there.pointer));
   if (same_names(there.when, back.when)) {
     if (&there < &back)  // once for the two
-      problems.warning(back.pointer + "/when",
-                       fmt::format("the condition that leads from '{0}' to '{1}' in {2} also leads back, so the system "
-                                   "stays in '{1}' while it holds",
-                                   name_of(back.to), name_of(there.to), line),
-                       "write the opposite condition: 'up' for 'down', 'publishing' for 'silent'");
+      problems.warning(
+          back.pointer + "/when",
+          fmt::format("the condition that leads from '{0}' to '{1}' in {2} also leads back, so the system "
+                      "stays in '{1}' while it holds",
+                      name_of(back.to), name_of(there.to), line),
+          "write the opposite condition: 'up' for 'down', 'publishing' for 'silent', 'in_time' for 'late'");
   } else if (there.when.kind == Condition::Kind::Silent && back.when.kind != Condition::Kind::Publishing) {
     const std::string& topic = there.when.names.front();
     problems.warning(back.pointer + "/when",
                      fmt::format("after a silence of '{}' ({}), one message is enough to lead back to '{}'", topic,
                                  line, name_of(back.to)),
                      fmt::format("write \"publishing\": \"{}\" with a 'for_ms'", topic));
+  } else if (there.when.kind == Condition::Kind::Late && back.when.kind != Condition::Kind::InTime) {
+    const std::string& chain = there.when.names.front();
+    problems.warning(
+        back.pointer + "/when",
+        fmt::format("the way back to '{}' does not ask whether chain '{}', which was late ({}), is in time",
+                    name_of(back.to), chain, line),
+        fmt::format("write \"in_time\": \"{}\" with a 'for_ms'", chain));
   }
 }
 

@@ -111,6 +111,8 @@ class Composer {
       const std::string at = join("", member.name);
       if (member.name == "processes" && member.value.kind == Is::Object)
         processes(member.value, scope, at, part);
+      else if (member.name == "chains" && member.value.kind == Is::Object)
+        chains(member.value, scope, at);
       else
         substitution_.apply(member.value, scope, at);
     }
@@ -211,6 +213,17 @@ class Composer {
         for (const Member& component : member.value.members) left_out_.add(scoped(scope, component.name));
       }
       if (!keep) left_out_.add(scoped(scope, process.name));
+      return !keep;
+    });
+  }
+
+  void chains(Node& all, const Scope& scope, const std::string& pointer) {
+    std::erase_if(all.members, [&](Member& chain) {
+      const std::string at = join(pointer, chain.name);
+      const bool keep =
+          chain.value.kind != Is::Object || kept(chain.value, scope, at, fmt::format("chain '{}'", chain.name));
+      if (!keep) left_out_.add_chain(scoped(scope, chain.name));
+      substitution_.apply(chain.value, scope, at);
       return !keep;
     });
   }

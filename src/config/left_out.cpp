@@ -8,6 +8,7 @@
 
 #include "cardan/error.hpp"
 #include "src/config/compose.hpp"
+#include "src/config/shape.hpp"
 
 namespace cardan::config {
 namespace {
@@ -27,7 +28,7 @@ std::string topics_of(std::string name_space) {
 
 /// The names in a tree.
 struct There {
-  std::set<std::string> names{}, topics{};
+  std::set<std::string> names{}, topics{}, chains{};
 };
 
 void add_topics(const Node& component, std::set<std::string>& names) {
@@ -39,6 +40,8 @@ void add_topics(const Node& component, std::set<std::string>& names) {
 
 There there_in(const Node& root) {
   There there;
+  if (const Node* const chains = root.find("chains"))
+    for (const Member& chain : chains->members) there.chains.insert(chain.name);
   const Node* const processes = root.find("processes");
   if (processes == nullptr) return there;
   for (const Member& process : processes->members) {
@@ -70,6 +73,8 @@ void LeftOut::add_file(const std::string& path, const std::string& name_space, i
   const Node root = read_document(text, ignored).root;
   if (root.kind != Is::Object) return;
   if (const Node* const processes = root.find("processes")) add_processes(*processes, name_space);
+  if (const Node* const chains = root.find("chains"))
+    for (const Member& chain : chains->members) add_chain(inside(name_space, chain.name));
   const Node* const include = root.find("include");
   if (include == nullptr) return;
   for (const Node& entry : include->elements) {
@@ -99,15 +104,18 @@ void LeftOut::add_processes(const Node& processes, const std::string& name_space
   }
 }
 
-bool LeftOut::has(const std::string& name) const {
-  return names_.contains(name) ||
+bool LeftOut::has(const std::set<std::string>& names, const std::string& name) const {
+  return names.contains(name) ||
          std::any_of(spaces_.begin(), spaces_.end(), [&](const std::string& s) { return name.starts_with(s + "."); });
 }
 
-void LeftOut::forget_in(Node& root) const {
-  const There there = there_in(root);
+void LeftOut::forget_in(Node& root) {
+  There there = there_in(root);
   const auto name_is_gone = [&](const Node& name) {
-    return name.kind == Is::Text && !there.names.contains(name.text) && has(name.text);
+    return name.kind == Is::Text && !there.names.contains(name.text) && has(names_, name.text);
+  };
+  const auto chain_is_gone = [&](const Node& name) {
+    return name.kind == Is::Text && !there.chains.contains(name.text) && has(chains_, name.text);
   };
   const auto topic_is_gone = [&](const Node& topic) {
     if (topic.kind != Is::Text || there.topics.contains(topic.text)) return false;
@@ -118,6 +126,14 @@ void LeftOut::forget_in(Node& root) const {
       return !is_there && topic.text.starts_with(topics_of(space));
     });
   };
+  if (Node* const chains = find_part(root, "chains"))
+    std::erase_if(chains->members, [&](const Member& chain) {
+      const Node* const from = chain.value.find("from");
+      const Node* const to = chain.value.find("to");
+      const bool gone = (from != nullptr && topic_is_gone(*from)) || (to != nullptr && topic_is_gone(*to));
+      if (gone && there.chains.erase(chain.name) != 0) add_chain(chain.name);
+      return gone;
+    });
   Node* const states = find_part(root, "states");
   Node* const transitions = states != nullptr ? find_part(*states, "transitions") : nullptr;
   if (transitions == nullptr) return;
@@ -126,7 +142,8 @@ void LeftOut::forget_in(Node& root) const {
     if (when == nullptr) return false;
     for (Member& condition : when->members) {
       const auto gone = [&](const Node& name) {
-        return is_of_topics(condition.name) ? topic_is_gone(name) : name_is_gone(name);
+        if (is_of_topics(condition.name)) return topic_is_gone(name);
+        return is_of_chains(condition.name) ? chain_is_gone(name) : name_is_gone(name);
       };
       if (gone(condition.value)) return true;
       const bool some = !condition.value.elements.empty();

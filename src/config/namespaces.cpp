@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "src/config/compose.hpp"
+#include "src/config/shape.hpp"
 
 namespace cardan::config {
 namespace {
@@ -20,6 +22,7 @@ class Renaming {
     if (Node* const processes = find_part(part.root, "processes")) this->processes(*processes, part);
     if (Node* const topics = find_part(part.root, "topics"))
       for (Member& topic : topics->members) topic.name = outside(topic.name);
+    if (Node* const chains = find_part(part.root, "chains")) this->chains(*chains);
     Node* const states = find_part(part.root, "states");
     Node* const transitions = states != nullptr ? find_part(*states, "transitions") : nullptr;
     if (transitions == nullptr) return;
@@ -55,6 +58,15 @@ class Renaming {
       }
     }
     part.namings = std::move(namings);
+  }
+
+  void chains(Node& chains) const {
+    for (Member& chain : chains.members) {
+      chain.name = inside(chain.name);
+      for (const char* const key : {"from", "to"})
+        if (Node* const topic = find_part(chain.value, key); topic != nullptr && topic->kind == Is::Text)
+          topic->text = outside(topic->text);
+    }
   }
 
   void topics(Node& component) const {
@@ -133,12 +145,12 @@ class Merging {
   bool merged(Member& member) {
     if (member.name == "domain") return domain(member);
     if (member.name == "realtime") return realtime(member);
-    const bool known =
-        member.name == "processes" || member.name == "topics" || member.name == "needs" || member.name == "states";
+    constexpr std::array<std::string_view, 5> kKnown{"processes", "topics", "chains", "needs", "states"};
+    const bool known = std::find(kKnown.begin(), kKnown.end(), member.name) != kKnown.end();
     if (!known || member.value.kind != Is::Object) return false;
     Node* const into = part_of(root_, member.name, Is::Object, member.place);
     if (into == nullptr) return false;
-    if (member.name == "processes") processes(*into, member.value);
+    if (member.name == "processes" || member.name == "chains") named(*into, member.value, member.name);
     if (member.name == "topics") topics(*into, member.value);
     if (member.name == "needs") needs(*into, member.value);
     if (member.name == "states") states(*into, member.value);
@@ -167,18 +179,20 @@ class Merging {
     return true;
   }
 
-  void processes(Node& into, Node& from) {
+  /// Processes or chains: each name is there once.
+  void named(Node& into, Node& from, const std::string& key) {
     std::map<std::string, Place, std::less<>> there;
-    for (const Member& process : into.members) there.emplace(process.name, process.place);
-    for (Member& process : from.members) {
-      const auto [first, fresh] = there.emplace(process.name, process.place);
-      if (!fresh && !process.duplicate) {
-        add_problem(join("/processes", process.name), process.place,
-                    fmt::format("process '{}' already exists ({})", process.name, source_.line(first->second)),
+    for (const Member& one : into.members) there.emplace(one.name, one.place);
+    for (Member& one : from.members) {
+      const auto [first, fresh] = there.emplace(one.name, one.place);
+      if (!fresh && !one.duplicate) {
+        add_problem(join("/" + key, one.name), one.place,
+                    fmt::format("{} '{}' already exists ({})", key == "chains" ? "chain" : "process", one.name,
+                                source_.line(first->second)),
                     R"(rename one, or give an include a "namespace")");
-        process.duplicate = true;
+        one.duplicate = true;
       }
-      into.members.push_back(std::move(process));
+      into.members.push_back(std::move(one));
     }
   }
 

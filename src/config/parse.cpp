@@ -250,6 +250,14 @@ TopicSettings read_topic(const Node& node, const std::string& pointer) {
   return topic;
 }
 
+Chain read_chain(const std::string& name, const Node& node, const std::string& pointer) {
+  Chain chain{.name = name, .pointer = pointer};
+  read(node, "from", chain.from);
+  read(node, "to", chain.to);
+  read_time(node, "budget_ms", kMillisecond, chain.budget);
+  return chain;
+}
+
 Transition read_transition(const Node& node, const std::string& pointer) {
   Transition transition{.pointer = pointer};
   read_choice(node, "to", kStates, transition.to);
@@ -265,7 +273,9 @@ Transition read_transition(const Node& node, const std::string& pointer) {
       transition.when.kind = nth<Condition::Kind>(kConditions, std::string(kind));
       transition.when.names = texts(*names);
     }
-  read_time(*when, "for_ms", kMillisecond, transition.when.lasting);
+  const bool late = transition.when.kind == Condition::Kind::Late;
+  read(*when, "times", transition.when.times);
+  read_time(*when, late ? "within_ms" : "for_ms", kMillisecond, transition.when.lasting);
   return transition;
 }
 
@@ -278,6 +288,9 @@ void read_file(const Node& root, Configuration& configuration) {
   });
   each(root, "topics", "", [&](const std::string& name, const Node& value, const std::string& at) {
     configuration.topics.emplace(name, read_topic(value, at));
+  });
+  each(root, "chains", "", [&](const std::string& name, const Node& value, const std::string& at) {
+    configuration.chains.push_back(read_chain(name, value, at));
   });
   if (const Node* needs = root.find("needs")) {
     read(*needs, "cpus", configuration.needs.cpus);
@@ -351,6 +364,7 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
     if (composed.whole) {  // else what the checks miss may be in the part that could not be included
       ProblemList list(configuration, found);
       check_text(configuration, list);
+      check_chains(configuration, list);
       check_transitions(configuration, list);
     }
   } else if (document.complete) {

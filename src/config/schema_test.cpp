@@ -196,6 +196,7 @@ void expect_defaults(const json& file, const json& definition, const json::json_
   EXPECT_EQ(before.realtime, after.realtime);
   EXPECT_EQ(before.processes, after.processes) << at.to_string();
   EXPECT_EQ(before.topics, after.topics);
+  EXPECT_EQ(before.chains, after.chains) << at.to_string();
   EXPECT_EQ(before.needs, after.needs) << at.to_string();
   EXPECT_EQ(before.transitions, after.transitions) << at.to_string();
 }
@@ -203,6 +204,7 @@ void expect_defaults(const json& file, const json& definition, const json::json_
 TEST(Schema, HasTheReadersDefaults) {
   const json file = json::parse(R"({
     "processes": {"p": {"components": {"c": {"library": "l", "class": "C"}, "d": {"library": "l", "class": "C", "thread": {}}}}},
+    "chains": {"a": {"from": "/x", "to": "/y"}},
     "states": {"transitions": [{"when": {"down": "p"}, "to": "safe_stop"}]}
   })");
   const json& definitions = schema().at("$defs");
@@ -212,6 +214,7 @@ TEST(Schema, HasTheReadersDefaults) {
   expect_defaults(file, definitions.at("process"), json::json_pointer(process));
   expect_defaults(file, definitions.at("restart"), json::json_pointer(process + "/restart"));
   expect_defaults(file, definitions.at("component"), json::json_pointer(component));
+  expect_defaults(file, definitions.at("chain"), json::json_pointer("/chains/a"));
   expect_defaults(file, definitions.at("needs"), json::json_pointer("/needs"));
   expect_defaults(file, definitions.at("condition"), json::json_pointer("/states/transitions/0/when"));
 

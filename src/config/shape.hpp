@@ -112,10 +112,15 @@ inline constexpr std::array kBridgeKinds = names_of(kBridges);
 inline constexpr std::array<std::string_view, 3> kCompressions{"none", "lz4", "zstd"};
 /// The kinds of a process without components.
 inline constexpr std::array<std::string_view, 3> kProcessKinds{"bridge", "record", "command"};
-inline constexpr std::array<std::string_view, 5> kConditions{"down", "up", "silent", "given_up", "publishing"};
+inline constexpr std::array<std::string_view, 7> kConditions{"down",       "up",   "silent", "given_up",
+                                                             "publishing", "late", "in_time"};
 /// Whether the condition is about topics, not about processes.
 [[nodiscard]] constexpr bool is_of_topics(std::string_view condition) noexcept {
   return condition == "silent" || condition == "publishing";
+}
+/// Whether the condition is about chains.
+[[nodiscard]] constexpr bool is_of_chains(std::string_view condition) noexcept {
+  return condition == "late" || condition == "in_time";
 }
 
 }  // namespace cardan::config

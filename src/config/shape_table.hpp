@@ -135,6 +135,14 @@ constexpr std::array kTopicFields{
 };
 constexpr Shape kTopicShape{"topic", kTopicFields};
 constexpr Field kFileTopicsElement{.kind = Field::Kind::Object, .object = &kTopicShape};
+constexpr std::array kChainFields{
+    Field{.name = "from", .kind = Field::Kind::Text, .required = true, .format = Format::Topic},
+    Field{.name = "to", .kind = Field::Kind::Text, .required = true, .format = Format::Topic},
+    Field{.name = "budget_ms", .kind = Field::Kind::Number, .min = 0, .max = 1000000000},
+    Field{.name = "when", .kind = Field::Kind::Condition},
+};
+constexpr Shape kChainShape{"chain", kChainFields};
+constexpr Field kFileChainsElement{.kind = Field::Kind::Object, .object = &kChainShape};
 constexpr std::array kNeedsFields{
     Field{.name = "cpus", .kind = Field::Kind::Integer, .min = 0, .max = 1024},
     Field{.name = "memory_mib", .kind = Field::Kind::Integer, .min = 0, .max = 1073741824},
@@ -149,6 +157,10 @@ constexpr std::array kConditionFields{
     Field{.name = "silent", .kind = Field::Kind::OneOrMore, .element = &kIncludeTopicsElement},
     Field{.name = "given_up", .kind = Field::Kind::OneOrMore, .element = &kConditionDownElement},
     Field{.name = "publishing", .kind = Field::Kind::OneOrMore, .element = &kIncludeTopicsElement},
+    Field{.name = "late", .kind = Field::Kind::OneOrMore, .element = &kConditionDownElement},
+    Field{.name = "in_time", .kind = Field::Kind::OneOrMore, .element = &kConditionDownElement},
+    Field{.name = "times", .kind = Field::Kind::Integer, .min = 1, .max = 1000},
+    Field{.name = "within_ms", .kind = Field::Kind::Number, .min = 0, .max = 1000000000},
     Field{.name = "for_ms", .kind = Field::Kind::Number, .min = 0, .max = 1000000000},
 };
 constexpr Shape kConditionShape{"condition", kConditionFields};
@@ -172,6 +184,7 @@ constexpr std::array kFileFields{
     Field{.name = "include", .kind = Field::Kind::List, .element = &kFileIncludeElement},
     Field{.name = "processes", .kind = Field::Kind::Map, .required = true, .format = Format::Name, .element = &kFileProcessesElement},
     Field{.name = "topics", .kind = Field::Kind::Map, .format = Format::Topic, .element = &kFileTopicsElement},
+    Field{.name = "chains", .kind = Field::Kind::Map, .format = Format::Name, .element = &kFileChainsElement},
     Field{.name = "needs", .kind = Field::Kind::Object, .object = &kNeedsShape},
     Field{.name = "states", .kind = Field::Kind::Object, .object = &kStatesShape},
 };

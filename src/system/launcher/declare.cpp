@@ -53,7 +53,8 @@ void read(const json& answer, config::Declarations& into) {
                               .type_hash = e.at("hash"),
                               .output = e.at("output"),
                               .options = options_of(e.at("options")),
-                              .confined = e.at("confined")});
+                              .confined = e.at("confined"),
+                              .rests_on = e.at("rests_on")});
   for (const json& p : answer.at("parameters")) {
     config::DeclaredParameter parameter{.component = component,
                                         .name = p.at("name"),

@@ -55,6 +55,7 @@ json json_of(const detail::ComponentCore& core) {
                          {"type", d.type.shared ? d.type.shared->name : name_of(d.type.cpp)},
                          {"hash", d.type.shared ? d.type.shared->hash : 0},
                          {"confined", !d.type.shared},
+                         {"rests_on", d.port == nullptr || d.port->rests_on()},
                          {"output", d.output},
                          {"options", json_of(d.options_in_code)}});
   }
