@@ -16,6 +16,7 @@
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
 #include "src/bridge/rules.hpp"
+#include "src/config/chain_way.hpp"
 #include "src/config/check.hpp"
 #include "src/config/problem_list.hpp"
 #include "src/system/launcher/declare.hpp"
@@ -55,6 +56,17 @@ ordered_json problems_json(const std::vector<config::Problem>& problems, const s
   return {{"file", file}, {"valid", !config::has_errors(problems)}, {"problems", list}};
 }
 
+/// A chain with its way: absent if not all components between could be asked.
+ordered_json chain_json(const config::Chain& chain, const config::ChainWay& way) {
+  ordered_json j{{"name", chain.name}, {"from", chain.from}, {"to", chain.to}};
+  if (chain.budget.count() != 0) j["budget_ms"] = static_cast<double>(chain.budget.count()) / 1e6;
+  if (!way.hops.empty()) {
+    j["way"] = way.hops;
+    j["components"] = way.components;
+  }
+  return j;
+}
+
 std::string counted(std::size_t number, const char* what) {
   return number == 0 ? std::string() : ", " + number_of(number, what);
 }
@@ -86,8 +98,9 @@ int check(const CheckOptions& o) {
   const config::Configuration configuration = plan::make_plan(o.file, o.changes, problems).configuration;
   const config::Machine machine = config::this_machine();
   std::vector<config::Problem> more;
+  config::Declarations declared;
   if (!o.no_components)
-    more = launcher::check_with_components(configuration, problems, machine, {});
+    more = launcher::check_with_components(configuration, problems, machine, {}, &declared);
   else if (!config::has_errors(problems))
     more = config::check_machine(configuration, machine);
   problems.insert(problems.end(), more.begin(), more.end());
@@ -98,7 +111,10 @@ int check(const CheckOptions& o) {
   config::sort(problems);
   const bool bad = config::has_errors(problems);
   if (o.json) {
-    if (!emit(json_lines(problems_json(problems, o.file)))) return kFailed;
+    ordered_json all = problems_json(problems, o.file);
+    for (const config::Chain& chain : configuration.chains)
+      all["chains"].push_back(chain_json(chain, way_of(configuration, declared, chain)));
+    if (!emit(json_lines(all))) return kFailed;
     return bad ? kFailed : kOk;
   }
   show(problems, o.file);
@@ -124,6 +140,9 @@ int check(const CheckOptions& o) {
                number_of(components, "component"), counted(bridges, "bridge"), counted(recorders, "recorder"),
                counted(programs, "program"), problems.empty() ? "nothing wrong" : found)))
     return kFailed;
+  for (const config::Chain& chain : configuration.chains)
+    if (const config::ChainWay way = way_of(configuration, declared, chain); !bad && !way.hops.empty())
+      if (!emit(fmt::format("chain '{}': {}\n", chain.name, config::text(way, chain)))) return kFailed;
   return bad ? kFailed : kOk;
 }
 
