@@ -287,6 +287,16 @@ TEST(ChainWays, AGapIsAnErrorThatNamesIt) {
       "rename a topic, or change 'from' or 'to' of the chain");
 }
 
+TEST(ChainWays, AChainThatIsWrongInTheTextIsReportedOnce) {
+  for (const char* const wrong :
+       {R"("a": {"from": "/x"})", R"("a": {"from": "x", "to": "/y"})", R"("a": {"from": "/x", "to": "/x"})"}) {
+    std::vector<Problem> problems;
+    const Configuration c = parse_configuration(file(wrong), "street.json", problems);
+    EXPECT_EQ(problems.size(), 1U) << shown(problems);
+    EXPECT_TRUE(check(c, declared(kWay)).empty()) << wrong;
+  }
+}
+
 TEST(ChainWays, AnInputWithoutRestsOnIsNotAWay) {
   const Configuration c = read(file(kBrake));
   Declarations d = declared(kWay);

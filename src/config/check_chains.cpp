@@ -25,7 +25,7 @@ void check_chains(const Configuration& configuration, ProblemList& problems) {
 void check_chain_ways(const Configuration& configuration, const Declarations& declared, ProblemList& problems) {
   if (!declared.unknown.empty()) return;  // a component that could not be asked may be on the way
   for (const Chain& chain : configuration.chains) {
-    if (chain.from == chain.to) continue;  // reported
+    if (chain.from.empty() || chain.to.empty() || chain.from == chain.to) continue;  // reported
     const ChainWay way = way_of(configuration, declared, chain);
     if (way.hops.empty())
       problems.error(
