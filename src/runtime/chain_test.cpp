@@ -13,18 +13,17 @@
 #include "src/runtime/executor/chain_end.hpp"
 #include "src/runtime/runtime.hpp"
 
-namespace chains {
+namespace cardan::chain_test {
 struct Number {
   std::uint64_t value = 0;
 };
-}  // namespace chains
-CARDAN_MESSAGE(chains::Number, "test_msgs/msg/ChainNumber", value);
+}  // namespace cardan::chain_test
+CARDAN_MESSAGE(cardan::chain_test::Number, "test_msgs/msg/ChainNumber", value);
 
-namespace cardan {
+namespace cardan::chain_test {
 namespace {
 
 using namespace std::chrono_literals;
-using chains::Number;
 using Words = std::map<std::string, int>;  // no shared memory can carry it
 
 constexpr Topic<Number> kCamera{"/camera", {.depth = 8}};
@@ -182,4 +181,4 @@ TEST_F(Chains, ALoanNamesTheSamplesThatAComponentKeeps) {
 }
 
 }  // namespace
-}  // namespace cardan
+}  // namespace cardan::chain_test

@@ -38,6 +38,7 @@ Publication publication() {
   r.prewakes = 12;
   r.reliable_timeouts = 13;
   r.latency = {{14, 15}, {16, 17}};
+  r.age = {{33, 34}};
   r.subscribers = {SubscriberReport{.name = "s",
                                     .pid = -18,
                                     .uid = 19,
@@ -50,7 +51,10 @@ Publication publication() {
                                     .sleeps = 24,
                                     .announced = 25,
                                     .depth = 26,
-                                    .latency = {{27, 28}}}};
+                                    .latency = {{27, 28}},
+                                    .age = {{29, 30}},
+                                    .greatest_age_ns = 31,
+                                    .unknown_ages = 32}};
   r.left_out = 29;
   return p;
 }
@@ -94,11 +98,12 @@ std::vector<Sent> all_messages() {
       {Notify{1}, R"({"id":1,"op":"notify"})"},
       {List{.topic = "/t", .from = 1}, R"({"from":1,"op":"list","topic":"/t"})"},
       {Topics{.topics = {publication()}, .next = 1, .pid = -2, .name = "n"},
-       R"({"name":"n","next":1,"op":"topics","pid":-2,"topics":[{"access":1,"area_bytes":6,"bytes":8,"deadline_ns":-4,)"
+       R"({"name":"n","next":1,"op":"topics","pid":-2,"topics":[{"access":1,"age":[[33,34]],"area_bytes":6,"bytes":8,"deadline_ns":-4,)"
        R"("depth":2,"hash":"0123456789abcdef","heartbeat_ns":-10,"latency":[[14,15],[16,17]],"left_out":29,)"
        R"("longest_gap_ns":-9,"max_bytes":3,"prewakes":12,"published":7,"reliable":true,"reliable_timeouts":13,)"
-       R"("serial":1,"slots":5,"subscribers":[{"announced":25,"bad":22,"demoted":true,"depth":26,"latency":[[27,28]],)"
-       R"("missed":21,"name":"s","pid":-18,"received":20,"reliable":true,"sleeps":24,"spin_ns":-23,"uid":19}],)"
+       R"("serial":1,"slots":5,"subscribers":[{"age":[[29,30]],"announced":25,"bad":22,"demoted":true,"depth":26,)"
+       R"("greatest_age_ns":31,"latency":[[27,28]],"missed":21,"name":"s","pid":-18,"received":20,"reliable":true,)"
+       R"("sleeps":24,"spin_ns":-23,"uid":19,"unknown_ages":32}],)"
        R"("topic":"/t","type":"a/msg/T","via":"dds:0","wakes":11}]})"},
       {Other{.op = "unheard", .id = 1}, R"({"id":1,"op":"unheard"})"},
   };
