@@ -11,14 +11,6 @@ namespace cardan::apps {
 
 using nlohmann::ordered_json;
 
-LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before) {
-  std::map<std::uint32_t, std::uint64_t> counts(now.begin(), now.end());
-  for (const auto& [bucket, count] : before)
-    if (const auto it = counts.find(bucket); it != counts.end()) it->second -= std::min(it->second, count);
-  std::erase_if(counts, [](const auto& x) { return x.second == 0; });
-  return {counts.begin(), counts.end()};
-}
-
 ordered_json latency_json(const LatencyHistogram& histogram) {
   std::uint64_t samples = 0;
   for (const auto& [bucket, count] : histogram) samples += count;

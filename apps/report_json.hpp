@@ -8,7 +8,9 @@
 namespace cardan::apps {
 
 /// The counts since `before`.
-LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before);
+inline LatencyHistogram less(const LatencyHistogram& now, const LatencyHistogram& before) {
+  return latency_since(now, before);
+}
 
 /// {"p50": µs, "p95": µs, "p99": µs, "samples": n}; null when the histogram is empty.
 nlohmann::ordered_json latency_json(const LatencyHistogram& histogram);

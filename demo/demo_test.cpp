@@ -159,6 +159,7 @@ TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
       << output_;
   EXPECT_NE(output_.find("lidar (simulated) → obstacles"), std::string::npos) << output_;
   EXPECT_NE(output_.find("to the decision: carried"), std::string::npos) << output_;
+  EXPECT_NE(output_.find("age of the picture at a decision"), std::string::npos) << output_;
   std::ostringstream tables;
   tables << std::ifstream(folder_ / "out/demo.txt").rdbuf();
   EXPECT_NE(tables.str().find("perception to decision"), std::string::npos) << tables.str();
@@ -179,7 +180,9 @@ TEST_F(Demo, MeasuresAllSetupsAndLeavesNothingBehind) {
     }
     EXPECT_GT(run->at("decisions"), 0);
     EXPECT_GT(run->at("decision_us").at("p50"), 0);
+    EXPECT_EQ(run->at("ages_us").empty(), run == &parsed.at("unix_socket")) << run->at("ages_us");
   }
+  EXPECT_GT(parsed.at("ages_us").at("lidar").at("p50"), 0) << parsed.at("ages_us");
   const cv::Mat drawn = cv::imread(picture);
   ASSERT_FALSE(drawn.empty());
   EXPECT_EQ(drawn.rows, 240);

@@ -51,6 +51,7 @@ class Run {
   [[nodiscard]] virtual std::vector<Used> used() = 0;
 
   void on_note(const Note& note);
+  void measure(const std::string& chain, const LatencyHistogram& ages) { measurements_.add(chain, ages); }
   void is_ready(Role role) { ready_[static_cast<std::size_t>(role)] = true; }
   [[nodiscard]] bool ready(Role role) const { return ready_[static_cast<std::size_t>(role)]; }
   /// The first failure is the cause of the others.

@@ -45,6 +45,16 @@ void CardanRun::crash_if_due() {
   }
 }
 
+std::map<std::string, LatencyHistogram> CardanRun::ages() {
+  std::map<std::string, LatencyHistogram> all;
+  try {
+    for (const host::ComponentReport& component : control_->components().components)
+      for (const host::ChainReport& chain : component.chains) all[chain.chain] = chain.age;
+  } catch (const Error&) {  // the tables show that nothing was measured
+  }
+  return all;
+}
+
 void CardanRun::look() {
   if (told_to_stop_) return;
   bool all_run = true;
@@ -60,8 +70,12 @@ void CardanRun::look() {
     for (const Role role : {Role::Detector, Role::Obstacles, Role::Decision}) is_ready(role);
   while (const Sample<Note> note = notes_->take()) on_note(*note);
   crash_if_due();
-  if (!tick()) return;
+  const bool is_over = tick();
+  if (begun() != 0 && !ages_before_) ages_before_ = ages();
+  if (!is_over) return;
   told_to_stop_ = true;
+  if (begun() != 0)
+    for (const auto& [chain, now] : ages()) measure(chain, latency_since(now, (*ages_before_)[chain]));
   supervisor_->stop();  // once: a second time means at once
 }
 
@@ -108,6 +122,7 @@ void CardanRun::run() {
   };
   const std::string domain = plan.configuration.domain;
   notes_ = std::make_unique<Subscriber<Note>>(kNotes, SubscriberOptions{.domain = domain});
+  control_ = std::make_unique<host::ControlClient>(host::ControlOptions{.domain = domain});
   supervisor_ = std::make_unique<launcher::Supervisor>(std::move(plan), launch);
   {
     const launcher::LauncherControl control(*supervisor_, domain);  // `cardan view`, `top` and `component list` ask it

@@ -12,6 +12,7 @@
 #include "demo/processes/crash.hpp"
 #include "demo/run.hpp"
 #include "demo/topics.hpp"
+#include "src/system/host/control_client.hpp"
 #include "src/system/launcher/supervisor.hpp"
 
 namespace cardan::street {
@@ -35,10 +36,14 @@ class CardanRun : public Run {
   [[nodiscard]] std::vector<std::string> parameters() const;
   void look();
   void crash_if_due();
+  /// The ages at the ends of the chains so far. Empty if a process does not answer.
+  [[nodiscard]] std::map<std::string, LatencyHistogram> ages();
 
   std::string folder_;
   std::unique_ptr<Subscriber<Note>> notes_;
   std::unique_ptr<launcher::Supervisor> supervisor_;
+  std::unique_ptr<host::ControlClient> control_;
+  std::optional<std::map<std::string, LatencyHistogram>> ages_before_;  ///< when the measurement began
   std::string launcher_error_;                                  ///< its first
   std::map<std::string, std::deque<std::string>> last_errors_;  ///< lines, by process
   std::int64_t crashed_at_ = 0;

@@ -78,6 +78,13 @@ void Measurements::add(const Note& note) {
   while (!hop.recent.empty() && hop.recent.front().time < note.received - kRecent) hop.recent.pop_front();
 }
 
+void Measurements::add(const std::string& chain, const LatencyHistogram& ages) {
+  LatencyHistogram& all = ages_[chain];
+  std::map<std::uint32_t, std::uint64_t> counts(all.begin(), all.end());
+  for (const auto& [bucket, count] : ages) counts[bucket] += count;
+  all.assign(counts.begin(), counts.end());
+}
+
 void Measurements::add(const Measurements& other) {
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   for (std::size_t i = 0; i < kHops; ++i) {
@@ -90,6 +97,7 @@ void Measurements::add(const Measurements& other) {
   append(decision_us_, other.decision_us_);
   append(carried_us_, other.carried_us_);
   append(worked_us_, other.worked_us_);
+  for (const auto& [chain, ages] : other.ages_) add(chain, ages);
 }
 
 Figures Measurements::figures() const {
@@ -101,6 +109,7 @@ Figures Measurements::figures() const {
   out.decision_us = summarize(decision_us_);
   out.carried_us = summarize(carried_us_);
   out.worked_us = summarize(worked_us_);
+  out.ages = ages_;
   return out;
 }
 

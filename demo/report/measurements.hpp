@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cardan/observer_report.hpp"
 #include "demo/processes/roles.hpp"
 #include "demo/report/note.hpp"
 #include "demo/report/statistics.hpp"
@@ -25,6 +26,7 @@ struct Figures {
   Summary decision_us;
   Summary carried_us;  ///< of it, what the transport took: both hops
   Summary worked_us;   ///< the rest: the algorithms, and frames that wait for one
+  std::map<std::string, LatencyHistogram> ages{};  ///< of what decisions rest on, by chain; only Cardan carries it
 };
 
 /// Turns notes into figures.
@@ -38,6 +40,8 @@ class Measurements {
   /// Forgets everything up to `now` (steady, ns): the figures begin here. Before, nothing counts.
   void begin(std::int64_t now);
   void add(const Note& note);
+  /// Adds the ages at the end of a chain.
+  void add(const std::string& chain, const LatencyHistogram& ages);
   /// Adds what another run of the same setup has counted.
   void add(const Measurements& other);
 
@@ -86,6 +90,7 @@ class Measurements {
   std::array<OfHop, kHops> hops_;
   std::uint64_t decisions_ = 0;
   std::vector<double> decision_us_, carried_us_, worked_us_;
+  std::map<std::string, LatencyHistogram> ages_;
   std::deque<Sample> recent_decisions_;
   std::deque<Way> ways_;  // decisions of which a hop is not known yet
   Note last_decision_;

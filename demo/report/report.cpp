@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -72,6 +73,12 @@ std::vector<std::string> cells_of(std::string title, const Summary& s) {
   return cells;
 }
 
+/// NaN: no decision rests on it, or nobody carries it.
+double age_us(const LatencyHistogram& ages, double percent) {
+  const std::int64_t ns = latency_percentile(ages, percent);
+  return ns < 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(ns) * 1e-3;
+}
+
 ordered_json to_json(const Figures& figures, const Inputs& inputs) {
   ordered_json out;
   out["hops"] = ordered_json::array();
@@ -88,6 +95,9 @@ ordered_json to_json(const Figures& figures, const Inputs& inputs) {
   out["carried_us"] = to_json(figures.carried_us);
   out["worked_us"] = to_json(figures.worked_us);
   out["decisions"] = figures.decisions;
+  out["ages_us"] = ordered_json::object();
+  for (const auto& [chain, ages] : figures.ages)
+    out["ages_us"][chain] = {{"p50", age_us(ages, 50)}, {"p99", age_us(ages, 99)}};
   return out;
 }
 
@@ -164,10 +174,18 @@ std::string comparison(const std::vector<Measured>& measured, const Inputs& inpu
         [&](const Figures& f) { return (f.*of).mean; });
   };
   mean("to the decision: carried", &Figures::carried_us);
-  mean("to the decision: worked", &Figures::worked_us);
+  for (const auto& [chain, title] : {std::pair{"camera", "age of the picture at a decision"},
+                                     std::pair{"lidar", "age of the scan at a decision"}}) {
+    const auto age = [&, chain = chain](const Figures& f, double percent) {
+      const auto found = f.ages.find(chain);
+      return age_us(found == f.ages.end() ? LatencyHistogram{} : found->second, percent);
+    };
+    line(title, [&](const Figures& f) { return number(age(f, 50)); }, [&](const Figures& f) { return age(f, 50); });
+    line("  99th percentile", [&](const Figures& f) { return number(age(f, 99)); }, none);
+  }
   line("  decisions", [](const Figures& f) { return fmt::format("{}", f.decisions); }, none);
   return "Side by side, µs: of each hop the median ± its 95 % interval and the 99th\n"
-         "percentile; of the way to a decision the means\n" +
+         "percentile; of the way to a decision the mean; ages as Cardan carries them\n" +
          setups.text(width);
 }
 

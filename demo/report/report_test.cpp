@@ -19,6 +19,7 @@ Figures figures(double scale) {
   f.carried_us = summarize({40 * scale});
   f.worked_us = summarize({});
   f.decisions = 2;
+  f.ages["camera"] = {{81, 3}};  // that of 100 ms
   return f;
 }
 
@@ -26,7 +27,7 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   const Inputs inputs{"street.avi", "simulated street", true};
   const auto parsed =
       nlohmann::json::parse(json({{Setup::FiveProcesses, figures(1)}, {Setup::UnixSockets, figures(10)}}, inputs));
-  ASSERT_EQ(parsed.size(), 8U);
+  ASSERT_EQ(parsed.size(), 9U);
   EXPECT_EQ(parsed.at("setup"), "five_processes");
   EXPECT_EQ(parsed.at("inputs"), (nlohmann::json{{"camera", "street.avi"}, {"lidar", "simulated street"}}));
   const auto& hops = parsed.at("hops");
@@ -47,7 +48,9 @@ TEST(Report, JsonHasExactlyTheFormThatOthersRead) {
   EXPECT_EQ(parsed.at("decision_us").at("mean"), 55'000);
   EXPECT_EQ(parsed.at("carried_us").at("mean"), 40);
   EXPECT_TRUE(transport.at("p50_within").is_null()) << "three values give no interval";
-  EXPECT_EQ(parsed.at("unix_socket").size(), 5U);
+  EXPECT_NEAR(parsed.at("ages_us").at("camera").at("p50").get<double>(), 100'000, 25'000);
+  EXPECT_FALSE(parsed.at("ages_us").contains("lidar")) << "nothing measured is not 0";
+  EXPECT_EQ(parsed.at("unix_socket").size(), 6U);
   EXPECT_EQ(parsed.at("unix_socket").at("hops")[0].at("transport_us").at("p50"), 20);
 }
 

@@ -304,4 +304,12 @@ std::int64_t latency_percentile(const LatencyHistogram& histogram, double percen
   return layout::latency_of_bucket(sorted.back().first);
 }
 
+LatencyHistogram latency_since(const LatencyHistogram& now, const LatencyHistogram& before) {
+  std::map<std::uint32_t, std::uint64_t> counts(now.begin(), now.end());
+  for (const auto& [bucket, count] : before)
+    if (const auto it = counts.find(bucket); it != counts.end()) it->second -= std::min(it->second, count);
+  std::erase_if(counts, [](const auto& one) { return one.second == 0; });
+  return {counts.begin(), counts.end()};
+}
+
 }  // namespace cardan

@@ -119,15 +119,9 @@ json system_json(const host::DomainComponents& components, const host::DomainLau
 }  // namespace
 
 LatencyHistogram LatencyHistory::since(const Key& key, const LatencyHistogram& now) {
-  LatencyHistogram recent = now;
-  if (const auto before = before_.find(key); before != before_.end()) {
-    const std::map<std::uint32_t, std::uint64_t> old(before->second.begin(), before->second.end());
-    for (auto& [bucket, count] : recent)
-      if (const auto it = old.find(bucket); it != old.end()) count -= std::min(count, it->second);
-    std::erase_if(recent, [](const auto& one) { return one.second == 0; });
-  }
   now_[key] = now;
-  return recent;
+  const auto before = before_.find(key);
+  return before == before_.end() ? now : latency_since(now, before->second);
 }
 
 void LatencyHistory::next() { before_ = std::exchange(now_, {}); }
