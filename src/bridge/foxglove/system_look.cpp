@@ -53,7 +53,23 @@ json parameter_json(const host::ComponentReport& component, const host::Paramete
   return one;
 }
 
+json chain_json(const host::ChainReport& c) {
+  const auto slowest = std::max_element(c.hops.begin(), c.hops.end(),
+                                        [](const auto& a, const auto& b) { return a.longest < b.longest; });
+  return {{"name", c.chain},
+          {"from", c.from},
+          {"to", c.to},
+          {"slowest", slowest == c.hops.end() ? "" : slowest->component},
+          {"p50_ns", latency_percentile(c.age, 50)},
+          {"p99_ns", latency_percentile(c.age, 99)},
+          {"greatest_ns", c.age.empty() ? -1 : c.greatest_age},
+          {"budget_ns", c.budget_ns},
+          {"late", c.late}};
+}
+
 json component_json(const host::ComponentReport& c) {
+  json chains = json::array();
+  for (const host::ChainReport& chain : c.chains) chains.push_back(chain_json(chain));
   json callbacks = json::array(), parameters = json::array(), outputs = json::array();
   for (const host::CallbackReport& b : c.callbacks)
     callbacks.push_back({{"name", b.name},
@@ -72,7 +88,8 @@ json component_json(const host::ComponentReport& c) {
   for (const host::OutputReport& o : c.outputs) outputs.push_back({{"topic", o.topic}, {"published", o.published}});
   return {{"name", c.name},         {"class", c.class_name}, {"process", c.process},
           {"pid", c.pid},           {"state", "running"},    {"restarts", c.restarts},
-          {"callbacks", callbacks}, {"outputs", outputs},    {"parameters", parameters}};
+          {"callbacks", callbacks}, {"outputs", outputs},    {"parameters", parameters},
+          {"chains", chains}};
 }
 
 const char* state_name(config::State state) {
