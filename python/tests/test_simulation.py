@@ -330,3 +330,41 @@ def test_a_signal_ends_a_run_of_hours() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("rests_on", [True, False])
+def test_what_is_published_is_as_old_as_what_it_rests_on(rests_on: bool, kept: bool) -> None:
+    ages: list[float | None] = []
+
+    class Slow(cardan.Component):
+        def on_start(self, context: cardan.Context) -> None:
+            self.out = context.output(PAIRS)
+            self.left = context.latest(LEFT, rests_on=rests_on)
+            self.last: Any = None
+            context.input(RIGHT, self.keep, rests_on=False)
+            context.timer(0.030, self.tick)
+
+        def keep(self, right: cardan.Sample[Sighting]) -> None:
+            self.last = right
+
+        def tick(self) -> None:
+            assert self.left.get() is not None
+            with self.out.loan() as pair:
+                if kept:
+                    pair.rests_on(self.last)
+
+    class Reader(cardan.Component):
+        def on_start(self, context: cardan.Context) -> None:
+            context.input(PAIRS, lambda pair: ages.append(pair.origin_age))
+
+    with cardan.Simulation() as simulation:
+        simulation.add("slow", Slow)
+        simulation.add("reader", Reader)
+        simulation.start()
+        push(simulation, RIGHT, 1, 0)
+        simulation.run_for(0.010)
+        push(simulation, LEFT, 1, 0)
+        simulation.run_for(0.020)
+        assert simulation.failures == 0
+    assert ages == [pytest.approx(0.030 if kept else 0.020 if rests_on else 0.0)]

@@ -117,6 +117,46 @@ TEST_F(CInterface, ItsMessagesAreReadAsTheType) {
   cardan_unadvertise(nullptr);
 }
 
+TEST_F(CInterface, AMessageIsAsOldAsTheOldestThatItRestsOn) {
+  Publisher<Image> camera{kCamera};
+  cardan_subscriber_options from{};
+  from.struct_size = sizeof(from);
+  from.holds = 2;
+  cardan_subscriber* const in = cardan_subscribe("/camera", &from);
+  ASSERT_NE(in, nullptr) << cardan_error();
+  cardan_publisher_options options{};
+  options.struct_size = sizeof(options);
+  options.type = "rosgraph_msgs/msg/Clock";
+  options.max_bytes = 64;
+  cardan_publisher* const out = cardan_advertise("/clock", &options);
+  ASSERT_NE(out, nullptr) << cardan_error();
+  Subscriber<Clock> clock{Topic<Clock>{"/clock", {}}};
+  cardan_sample *first = nullptr, *second = nullptr;
+  publish(camera, 1);
+  ASSERT_EQ(cardan_wait(in, 10'000'000'000, &first), CARDAN_SAMPLE);
+  publish(camera, 2);
+  ASSERT_EQ(cardan_wait(in, 10'000'000'000, &second), CARDAN_SAMPLE);
+  cardan_frame frame{};
+  frame.struct_size = sizeof(frame);
+  ASSERT_EQ(cardan_sample_frame(first, &frame), 0);
+  EXPECT_EQ(frame.origin_ns, frame.publish_ns);
+  cardan_rests_on(out, second);
+  cardan_rests_on(out, first);
+  const std::vector<std::uint8_t> cdr{0, 1, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0};
+  ASSERT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 0), 0);
+  const auto old = clock.wait(std::chrono::seconds(10));
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old.origin_time(), frame.publish_ns);
+  ASSERT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 0), 0);
+  const auto fresh = clock.wait(std::chrono::seconds(10));
+  ASSERT_TRUE(fresh);
+  EXPECT_EQ(fresh.origin_time(), fresh.publish_time()) << "what was named holds for one message";
+  cardan_release(first);
+  cardan_release(second);
+  cardan_unsubscribe(in);
+  cardan_unadvertise(out);
+}
+
 TEST_F(CInterface, AMessageThatCouldGrowBeyondItsLimitIsRefused) {
   cardan_publisher_options options{};
   options.struct_size = sizeof(options);

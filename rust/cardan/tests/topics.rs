@@ -66,6 +66,23 @@ fn sample(subscriber: &mut Subscriber) -> Sample {
 }
 
 #[test]
+fn a_message_is_as_old_as_the_oldest_that_it_rests_on() {
+    let mut publisher = text_publisher("origin", 4, "");
+    let options = SubscriberOptions { domain: "origin", ..Default::default() };
+    let mut subscriber = Subscriber::new("/text", &options).unwrap();
+    publisher.publish(&text("picture"), 0).unwrap();
+    let picture = sample(&mut subscriber);
+    assert_eq!(picture.origin_ns(), Some(picture.publish_ns()));
+    publisher.rests_on(&picture);
+    publisher.publish(&text("command"), 0).unwrap();
+    let command = sample(&mut subscriber);
+    assert_eq!(command.origin_ns(), picture.origin_ns());
+    publisher.publish(&text("fresh"), 0).unwrap();
+    let fresh = sample(&mut subscriber);
+    assert_eq!(fresh.origin_ns(), Some(fresh.publish_ns()));
+}
+
+#[test]
 fn published_messages_arrive_in_order() {
     let mut publisher = text_publisher("order", 4, "");
     let options = SubscriberOptions { domain: "order", ..Default::default() };
