@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "apps/command.hpp"
+#include "apps/component/component_chains.hpp"
 #include "apps/component/component_fusions.hpp"
 #include "apps/component/components.hpp"
 #include "apps/component/others.hpp"
@@ -60,7 +61,8 @@ they arrived. A sample is skipped if its callback failed on it before a restart,
 LATE: how often a publisher of another process missed the topic's deadline.
 A fusion has its own line (RATE: sets) and one for each input (RATE: samples, QUEUE: in the queue, + those that wait for
 partners, DROPPED: also what no set used, and why). A fusion that gets samples but makes no set is listed below the
-table, with the reason. On a terminal with less than 120 columns, latencies are p99 only.
+table, with the reason. ⇒ CHAIN: a chain that ends here (RATE: publications at its end, AGE: of the information, LONGEST:
+the greatest age since the start, LATE: publications that exceeded the budget). On a terminal with less than 120 columns, latencies are p99 only.
 The figures are always counted; the command only asks the components for them.
 Exit codes: 0 ok, 1 no such component, 2 wrong options, 3 done, but samples were dropped or missed meanwhile.)";
 
@@ -224,6 +226,7 @@ class ComponentStats {
       for (OutputReport& x : c.outputs)
         for (const OutputReport& y : old->outputs)
           if (y.topic == x.topic) x.published -= std::min(x.published, y.published);
+      subtract(c.chains, old->chains);
     }
   }
 
@@ -273,13 +276,16 @@ class ComponentStats {
       ordered_json fusions = ordered_json::array();
       for (std::size_t k = 0; k < c.fusions.size(); ++k)
         fusions.push_back(fusion_json(c.fusions[k], now_[i].fusions[k], took_));
+      ordered_json chains = ordered_json::array();
+      for (std::size_t k = 0; k < c.chains.size(); ++k) chains.push_back(chain_json(c.chains[k], now_[i].chains[k]));
       components.push_back({{"component", c.name},
                             {"process", c.process},
                             {"pid", c.pid},
                             {"restarts", c.restarts},
                             {"callbacks", callbacks},
                             {"fusions", fusions},
-                            {"outputs", outputs}});
+                            {"outputs", outputs},
+                            {"chains", chains}});
     }
     return one_line({{"time_ns", wall_now()}, {"seconds", took_}, {"components", components}}) + "\n";
   }
@@ -320,6 +326,7 @@ class ComponentStats {
       for (const OutputReport& x : c.outputs)
         t.row({std::exchange(name, ""), "→ " + printable(x.topic), count_text(static_cast<double>(x.published) / took_),
                "", "", "", "", "", "", "", "", "", ""});
+      add_chain_rows(t, c.chains, took_, narrow, name);
     }
     return (room ? text_of(t.lines(*room)) : t.text()) + silent_fusions(figures_) + hanging_callbacks(figures_);
   }

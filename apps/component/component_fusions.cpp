@@ -95,11 +95,13 @@ std::uint64_t calls_of(const host::ComponentReport& component) {
   return calls;
 }
 
+std::string percentiles_text(const LatencyHistogram& histogram, bool narrow) {
+  const auto at = [&](double p) { return time_text(static_cast<double>(latency_percentile(histogram, p))); };
+  return histogram.empty() ? "-" : narrow ? at(99) : at(50) + " / " + at(99);
+}
+
 std::vector<std::string> callback_cells(const CallbackReport& x, double seconds, bool narrow) {
-  const auto percentiles = [&](const LatencyHistogram& h) {
-    const auto at = [&](double p) { return time_text(static_cast<double>(latency_percentile(h, p))); };
-    return h.empty() ? std::string("-") : narrow ? at(99) : at(50) + " / " + at(99);
-  };
+  const auto percentiles = [&](const LatencyHistogram& h) { return percentiles_text(h, narrow); };
   const bool input = x.kind != CallbackReport::Kind::Timer;
   std::uint64_t samples = x.calls;
   if (x.kind == CallbackReport::Kind::Latest) {

@@ -26,6 +26,9 @@ namespace cardan::apps {
 /// The counted work of a component: calls, and for its fusions the sets.
 [[nodiscard]] std::uint64_t calls_of(const host::ComponentReport& component);
 
+/// "p50 / p99", or `narrow` the p99; "-" of none.
+[[nodiscard]] std::string percentiles_text(const LatencyHistogram& histogram, bool narrow);
+
 /// The cells of a callback after its name, RATE first. `narrow`: of latencies only the p99.
 [[nodiscard]] std::vector<std::string> callback_cells(const host::CallbackReport& figures, double seconds, bool narrow);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "apps/component/component_chains.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/top/sheets.hpp"
 #include "cardan/clock.hpp"
@@ -135,6 +136,45 @@ Table callbacks_table() {
   return table;
 }
 
+Table chains_table() {
+  Table table({{"COMPONENT"},
+               {"CHAIN"},
+               {"FROM → TO"},
+               {"RATE Hz", true},
+               {"AGE", true},
+               {"GREATEST", true},
+               {"BUDGET", true},
+               {"LATE", true},
+               {"SLOWEST"}});
+  table.trouble({"LATE"});
+  table.keep({"COMPONENT", "CHAIN", "AGE", "BUDGET", "LATE", "SLOWEST"});
+  return table;
+}
+
+std::string time_or_none(std::int64_t ns) { return ns == 0 ? "-" : time_text(static_cast<double>(ns)); }
+
+void add_chain(Table& table, const ChainFigures& c, double seconds) {
+  const host::ChainReport& x = c.counts;
+  const host::ChainHopReport* const slowest = slowest_of(x);
+  table.row({printable(c.component), printable(x.chain), printable(x.from + " → " + x.to),
+             seconds > 0 ? count_text(c.rate_hz) : "-", both(x.age), time_or_none(x.greatest_age),
+             time_or_none(x.budget_ns), std::to_string(c.late_all),
+             slowest == nullptr ? "-" : printable(slowest->component)});
+}
+
+/// The chains that end in those of a process, or in one component.
+template <class IsOf>
+void add_chains(Page& page, const Figures& figures, IsOf is_of) {
+  Table chains = chains_table();
+  std::size_t count = 0;
+  for (const ChainFigures& c : figures.chains)
+    if (is_of(c)) {
+      add_chain(chains, c, figures.seconds);
+      ++count;
+    }
+  if (count != 0) page.table("chains that end here, ages p50 / p99", chains);
+}
+
 std::vector<std::string> process_page(const Figures& figures, const std::string& id, std::size_t columns) {
   const auto process = std::find_if(figures.processes.begin(), figures.processes.end(), [&](const ProcessFigures& p) {
     return id == (p.pid != 0 ? std::to_string(p.pid) : "down " + p.name);
@@ -164,6 +204,7 @@ std::vector<std::string> process_page(const Figures& figures, const std::string&
   if (process->publishes != 0) page.table(number_of(process->publishes, "publisher"), writers);
   if (process->subscribes != 0) page.table(number_of(process->subscribes, "subscriber"), readers);
   if (!process->components.empty()) page.table("callbacks, latencies p50 / p99", calls);
+  add_chains(page, figures, [&](const ChainFigures& c) { return c.pid == process->pid; });
   return page.take();
 }
 
@@ -203,6 +244,33 @@ std::vector<std::string> callback_page(const Figures& figures, const std::string
   page.table(fmt::format("queue {} of {}, {} lost and {} failed since this view began", x.queued, x.capacity,
                          found->lost_all, found->failed_all),
              counts);
+  add_chains(page, figures,
+             [&](const ChainFigures& c) { return c.component == found->component && c.pid == found->pid; });
+  return page.take();
+}
+
+std::vector<std::string> chain_page(const Figures& figures, const std::string& id, std::size_t columns) {
+  const auto found = std::find_if(figures.chains.begin(), figures.chains.end(),
+                                  [&](const ChainFigures& c) { return c.component + '\n' + c.counts.chain == id; });
+  if (found == figures.chains.end()) return gone(printable(id));
+  const host::ChainReport& x = found->counts;
+  Page page(columns);
+  page.text(fmt::format("{} from {} to {}, {}", printable(x.chain), printable(x.from), printable(x.to),
+                        x.budget_ns == 0 ? "without a budget" : "budget " + time_or_none(x.budget_ns)));
+  page.text(fmt::format("ends in {}, process {}", printable(found->component), who(found->process, found->pid)));
+  if (x.late_ago_ns >= 0)
+    page.text(fmt::format("late for the last time {} ago", time_text(static_cast<double>(x.late_ago_ns))));
+  Table ages({{"AGE"}, {"p50", true}, {"p95", true}, {"p99", true}, {"GREATEST EVER", true}});
+  ages.row({"from the oldest publication at the beginning", percentile(x.age, 50), percentile(x.age, 95),
+            percentile(x.age, 99), time_or_none(x.greatest_age)});
+  page.table(fmt::format("{} publications/s, {} late since this view began, {} of unknown age in this measurement",
+                         count_text(found->rate_hz), found->late_all, x.unknown),
+             ages);
+  Table hops({{"COMPONENT"}, {"TOOK LONGEST", true}, {"OF LATE ONES", true}, {"LONGEST EVER", true}});
+  for (const host::ChainHopReport& hop : x.hops)
+    hops.row({printable(hop.component), std::to_string(hop.longest), std::to_string(hop.late),
+              time_or_none(hop.longest_ns)});
+  if (!x.hops.empty()) page.table("components that took longest, times in this measurement", hops);
   return page.take();
 }
 
@@ -215,9 +283,11 @@ std::vector<std::string> details_of(const Figures& figures, View view, const std
     case View::Topics:
       return topic_page(figures, id, columns);
     case View::Callbacks:
+      return callback_page(figures, id, columns);
+    case View::Chains:
       break;
   }
-  return callback_page(figures, id, columns);
+  return chain_page(figures, id, columns);
 }
 
 }  // namespace cardan::apps::top

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "apps/component/component_chains.hpp"
 #include "apps/component/component_fusions.hpp"
 #include "apps/report_json.hpp"
 #include "apps/run_place.hpp"
@@ -126,6 +127,23 @@ void Collector::add_topics(Figures& into) {
   looked_ns_ = now;
 }
 
+void Collector::add_chains(Figures& into, const host::ComponentReport& now, const host::ComponentReport* before,
+                           double seconds) {
+  std::vector<host::ChainReport> chains = now.chains;
+  if (before != nullptr) subtract(chains, before->chains);
+  for (host::ChainReport& chain : chains) {
+    std::uint64_t& late = late_[{now.name, chain.chain}];
+    if (seconds > 0) late += chain.late;
+    const double rate = seconds > 0 ? static_cast<double>(chain.publications) / seconds : 0;
+    into.chains.push_back({.component = now.name,
+                           .process = now.process,
+                           .pid = now.pid,
+                           .counts = std::move(chain),
+                           .rate_hz = rate,
+                           .late_all = late});
+  }
+}
+
 void Collector::add_callbacks(Figures& into) {
   host::DomainComponents there;
   try {
@@ -163,8 +181,13 @@ void Collector::add_callbacks(Figures& into) {
       figures.failed_all = all.second;
       into.callbacks.push_back(std::move(figures));
     }
+    add_chains(into, c, old != components_.end() ? &*old : nullptr, seconds);
   }
   lost_of_callbacks_ = std::move(lost);
+  std::erase_if(late_, [&](const auto& one) {  // of those that are gone, nothing is kept
+    return std::none_of(into.chains.begin(), into.chains.end(),
+                        [&](const ChainFigures& c) { return CallbackKey{c.component, c.counts.chain} == one.first; });
+  });
   components_ = std::move(there.components);
   asked_ns_ = now;
 }

@@ -54,6 +54,15 @@ struct CallbackFigures {
   std::uint64_t failed_all = 0;  ///< exceptions since the first measurement
 };
 
+/// Publications of a component at the end of a chain.
+struct ChainFigures {
+  std::string component, process;
+  int pid = 0;
+  host::ChainReport counts;    ///< within the measurement
+  double rate_hz = 0;          ///< of publications
+  std::uint64_t late_all = 0;  ///< since the first measurement
+};
+
 struct ProcessFigures {
   std::string name;  ///< in the configuration of `cardan run`, else of the program
   std::string program;
@@ -73,6 +82,7 @@ struct Figures {
   double seconds = 0;        ///< that were measured; 0: this is the first look
   std::vector<TopicFigures> topics;
   std::vector<CallbackFigures> callbacks;
+  std::vector<ChainFigures> chains;
   std::vector<ProcessFigures> processes;
   std::vector<std::string> problems;  ///< in words: which processes did not answer
   std::vector<std::string> closed;    ///< topics that do not let this user in
@@ -100,6 +110,7 @@ class Collector {
 
   void add_topics(Figures& into);
   void add_callbacks(Figures& into);
+  void add_chains(Figures& into, const host::ComponentReport& now, const host::ComponentReport* before, double seconds);
   void add_processes(Figures& into);
   [[nodiscard]] Writer measure(const PublisherReport& now, double seconds) const;
 
@@ -111,6 +122,7 @@ class Collector {
   std::vector<host::ComponentReport> components_;
   std::int64_t asked_ns_ = 0;
   std::map<CallbackKey, std::pair<std::uint64_t, std::uint64_t>> lost_of_callbacks_;  ///< and failed
+  std::map<CallbackKey, std::uint64_t> late_;                                         ///< by component and chain
   host::DomainLaunchers launchers_;
   struct Used {
     launcher::Usage usage;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "apps/component/component_chains.hpp"
 #include "apps/decode.hpp"
 #include "apps/report_json.hpp"
 #include "apps/top/figures.hpp"
@@ -63,6 +64,16 @@ static ordered_json json_of(const CallbackFigures& callback) {
            x.running_since == 0 ? ordered_json() : ordered_json(static_cast<double>(x.running_since) / 1e6)}};
 }
 
+static ordered_json json_of(const ChainFigures& chain) {
+  ordered_json json = chain_json(chain.counts, chain.counts);
+  for (const char* total : {"publications_total", "late_total"}) json.erase(total);
+  json["component"] = chain.component;
+  json["process"] = chain.process;
+  json["pid"] = chain.pid;
+  json["rate_hz"] = chain.rate_hz;
+  return json;
+}
+
 static ordered_json json_of(const ProcessFigures& process) {
   return {{"process", process.name},
           {"program", process.program.empty() ? ordered_json() : ordered_json(process.program)},
@@ -89,6 +100,7 @@ std::string json_of(const Figures& figures) {
                    {"processes", list(figures.processes)},
                    {"topics", list(figures.topics)},
                    {"callbacks", list(figures.callbacks)},
+                   {"chains", list(figures.chains)},
                    {"problems", figures.problems},
                    {"closed", figures.closed}});
 }

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <set>
 
+#include "apps/component/component_chains.hpp"
 #include "apps/terminal/losses.hpp"
 
 namespace cardan::apps::top {
@@ -63,6 +64,7 @@ bool are_kept(const std::vector<T>& all, std::vector<double> T::* recent) {
 
 std::string process_id(const ProcessFigures& p) { return p.pid != 0 ? std::to_string(p.pid) : "down " + p.name; }
 std::string callback_id(const CallbackFigures& c) { return c.component + '\n' + c.counts.name; }
+std::string chain_id(const ChainFigures& c) { return c.component + '\n' + c.counts.chain; }
 
 Sheet processes(const Figures& figures) {
   Sheet sheet{{{"PROCESS"},
@@ -174,6 +176,37 @@ Sheet callbacks(const Figures& figures) {
   return sheet;
 }
 
+Sheet chains(const Figures& figures) {
+  Sheet sheet{{{"CHAIN"},
+               {"FROM → TO"},
+               {"RATE Hz", true},
+               {"AGE p50", true},
+               {"AGE p99", true},
+               {"GREATEST", true},
+               {"BUDGET", true},
+               {"LATE", true},
+               {"SLOWEST"},
+               {"COMPONENT"},
+               {"PROCESS"}},
+              {"CHAIN", "AGE p99", "BUDGET", "LATE", "SLOWEST", "RATE Hz", "FROM → TO", "AGE p50", "GREATEST"},
+              {"LATE"},
+              {}};
+  for (const ChainFigures& c : figures.chains) {
+    const host::ChainReport& x = c.counts;
+    const host::ChainHopReport* const slowest = slowest_of(x);
+    const auto time = [](std::int64_t ns) {
+      return Cell{.text = ns == 0 ? "-" : time_text(static_cast<double>(ns)), .number = static_cast<double>(ns)};
+    };
+    sheet.lines.push_back({chain_id(c),
+                           {name_cell(x.chain), name_cell(x.from + " → " + x.to), rate_cell(c.rate_hz, figures.seconds),
+                            latency_cell(x.age, 50), latency_cell(x.age, 99), time(x.greatest_age), time(x.budget_ns),
+                            count_cell(c.late_all), name_cell(slowest == nullptr ? "-" : slowest->component),
+                            name_cell(c.component), name_cell(c.process)},
+                           x.late != 0});
+  }
+  return sheet;
+}
+
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -182,11 +215,31 @@ std::string lower(std::string text) {
 }  // namespace
 
 const char* name_of(View view) noexcept {
-  return view == View::Processes ? "processes" : view == View::Topics ? "topics" : "callbacks";
+  switch (view) {
+    case View::Processes:
+      return "processes";
+    case View::Topics:
+      return "topics";
+    case View::Callbacks:
+      return "callbacks";
+    case View::Chains:
+      break;
+  }
+  return "chains";
 }
 
 Sheet sheet_of(const Figures& figures, View view) {
-  return view == View::Processes ? processes(figures) : view == View::Topics ? topics(figures) : callbacks(figures);
+  switch (view) {
+    case View::Processes:
+      return processes(figures);
+    case View::Topics:
+      return topics(figures);
+    case View::Callbacks:
+      return callbacks(figures);
+    case View::Chains:
+      break;
+  }
+  return chains(figures);
 }
 
 bool descends_by_itself(const Sheet& sheet, std::size_t column) { return sheet.columns.at(column).right; }

@@ -14,8 +14,8 @@
 
 namespace cardan::apps::top {
 
-enum class View : std::uint8_t { Processes, Topics, Callbacks };
-inline constexpr std::size_t kViews = 3;
+enum class View : std::uint8_t { Processes, Topics, Callbacks, Chains };
+inline constexpr std::size_t kViews = 4;
 [[nodiscard]] const char* name_of(View view) noexcept;
 
 /// A cell as it is shown (safe for a terminal), and the number that it is sorted by.

@@ -19,17 +19,19 @@ const std::vector<std::string>& help_lines() {
   static const std::vector<std::string> kLines{
       "Keys",
       "",
-      "  1 2 3, Tab      processes, topics, callbacks",
+      "  1 2 3 4, Tab    processes, topics, callbacks, chains",
       "  ↑ ↓ PgUp PgDn   choose a line (also k j, Home, End)",
       "  Enter, →        the details of the line; Esc or ← goes back",
       "  /               filter by name; Enter keeps it, Esc clears it",
       "  s S, > <        sort by the next column, the one before; r: the other way round",
-      "  n c m l f       sort by name, CPU, memory, LOST, rate, where the view has it",
+      "  n c m l f       sort by name, CPU, memory, LOST or LATE, rate, where the view has it",
       "  Space           pause and resume",
       "  ?               this help",
       "  q, Ctrl-C       end",
       "",
       "Latencies are of the last measurement. TRANSPORT, WAITING and RUNNING are p99.",
+      "A chain's age is that of the information at its end. SLOWEST is the component that took longest",
+      "most often; LATE, the publications that exceeded the budget since this view began.",
       "p50 and p99 of a topic are from publish to take, of all its readers.",
       "LOST and FAILED count since this view began. With depth 1 a reader that is slower",
       "than the publisher skips samples on purpose; they count as lost here too.",
@@ -42,13 +44,13 @@ const std::vector<std::string>& help_lines() {
 std::vector<std::string> columns_of_key(char32_t key) {
   switch (key) {
     case 'n':
-      return {"PROCESS", "TOPIC", "COMPONENT"};
+      return {"TOPIC", "CHAIN", "COMPONENT", "PROCESS"};
     case 'c':
       return {"CPU %"};
     case 'm':
       return {"MEMORY"};
     case 'l':
-      return {"LOST"};
+      return {"LOST", "LATE"};
     case 'f':
       return {"RATE Hz", "OUT Hz"};
     default:
@@ -57,7 +59,7 @@ std::vector<std::string> columns_of_key(char32_t key) {
 }
 
 /// Where a sheet is sorted by as long as nobody says: the first number that shows which is busy.
-std::size_t first_order(View view) { return view == View::Processes ? 3 : view == View::Topics ? 2 : 3; }
+std::size_t first_order(View view) { return view == View::Topics ? 2 : view == View::Chains ? 4 : 3; }
 
 std::string styled(std::string text, const char* style, bool colours) {
   return colours ? style + std::move(text) + "\x1b[0m" : text;
@@ -171,7 +173,7 @@ void State::press(char32_t key) {
   } else if (key == '?') {
     help_ = true;
     scroll_ = 0;
-  } else if (key >= '1' && key <= '3') {
+  } else if (key >= '1' && key <= '4') {
     go_to(static_cast<View>(key - '1'));
   } else if (key == kTab) {
     go_to(static_cast<View>((static_cast<std::size_t>(view_) + 1) % kViews));
@@ -251,8 +253,8 @@ std::string State::title() const {
 std::string State::keys() const {
   if (typing_) return "Enter keeps the filter   Esc clears it   Ctrl-U empties it";
   if (help_) return "↑ ↓ scroll   any other key closes the help   q end";
-  if (details_) return "↑ ↓ PgUp PgDn scroll   Esc back   1 2 3 views   Space pause   ? help   q end";
-  return "↑ ↓ choose  Enter details  / filter  s sort  r reverse  1 2 3 views  Space pause  ? help  q end";
+  if (details_) return "↑ ↓ PgUp PgDn scroll   Esc back   1-4 views   Space pause   ? help   q end";
+  return "↑ ↓ choose  Enter details  / filter  s sort  r reverse  1-4 views  Space pause  ? help  q end";
 }
 
 std::vector<std::string> State::scrolled(std::vector<std::string> lines, Room room) {

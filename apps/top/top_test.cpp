@@ -51,6 +51,23 @@ Figures street() {
   callback.counts.name = "image";
   callback.counts.topic = "/camera/front";
   figures.callbacks = {callback};
+  ChainFigures chain;
+  chain.component = "detector";
+  chain.process = "perception";
+  chain.pid = 8;
+  chain.rate_hz = 29.5;
+  chain.late_all = 3;
+  chain.counts = {.chain = "brake",
+                  .from = "/camera/front",
+                  .to = "/command",
+                  .budget_ns = 60'000'000,
+                  .publications = 30,
+                  .late = 1,
+                  .age = {{60, 30}},
+                  .greatest_age = 71'300'000,
+                  .hops = {{.component = "detector", .longest = 20, .longest_ns = 41'000'000},
+                           {.component = "planner", .longest = 10}}};
+  figures.chains = {chain};
   return figures;
 }
 
@@ -236,6 +253,14 @@ TEST(Top, EveryViewHasItsDetails) {
   state.press('\n');
   EXPECT_NE(shown(state).find("image of detector, "), std::string::npos);
   EXPECT_NE(shown(state).find("transport: published"), std::string::npos);
+  EXPECT_NE(shown(state, {120, 50}).find("chains that end here"), std::string::npos);
+  state.press('\t');
+  EXPECT_NE(shown(state).find("[4 chains]"), std::string::npos);
+  for (const char* const cell : {"brake", "71.3 ms", "60.0 ms", "detector", " 3 "})
+    EXPECT_NE(shown(state, {160, 24}).find(cell), std::string::npos) << cell << shown(state, {160, 24});
+  state.press('\r');
+  EXPECT_NE(shown(state).find("brake from /camera/front to /command"), std::string::npos);
+  EXPECT_NE(shown(state).find("planner"), std::string::npos);
   state.press('\t');
   EXPECT_NE(shown(state).find("[1 processes]"), std::string::npos);
 }
@@ -265,7 +290,7 @@ TEST(Top, NoLineIsTooWideAndNoScreenTooHigh) {
   for (const Room size : {Room{80, 24}, Room{20, 5}, Room{1, 1}, Room{3, 3}, Room{200, 50}}) {
     State state(View::Topics);
     state.take(figures);
-    for (const char32_t key : {U'?', U'?', U'2', U'/', U'a', U'\r', U's', U'\r', U'\x1b', U'1', U'3'}) {
+    for (const char32_t key : {U'?', U'?', U'2', U'/', U'a', U'\r', U's', U'\r', U'\x1b', U'1', U'3', U'4', U'\r'}) {
       state.press(key);
       for (const bool colours : {false, true}) {
         const auto lines = state.screen(size, colours);
@@ -312,6 +337,8 @@ TEST(Top, HostileNamesAreText) {
   figures.processes[0].components = {evil};
   figures.callbacks[0].component = figures.callbacks[0].process = evil;
   figures.callbacks[0].counts.name = figures.callbacks[0].counts.topic = figures.callbacks[0].counts.group = evil;
+  figures.chains[0].component = figures.chains[0].process = figures.chains[0].counts.chain = evil;
+  figures.chains[0].counts.from = figures.chains[0].counts.to = figures.chains[0].counts.hops[0].component = evil;
   figures.problems = {evil};
   State state(View::Topics);
   state.take(figures);
@@ -320,7 +347,7 @@ TEST(Top, HostileNamesAreText) {
       for (const std::string_view bad : {"\x1b", "\x07", "\r", "\n", "\xff", "\xe2\x80\xae"})
         EXPECT_EQ(line.find(bad), std::string::npos) << line;
   };
-  for (const char view : {'1', '2', '3'}) {
+  for (const char view : {'1', '2', '3', '4'}) {
     state.press(static_cast<unsigned char>(view));
     check();
     state.press('\r');
