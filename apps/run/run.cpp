@@ -64,7 +64,7 @@ the reverse order of their start, a second Ctrl-C at once. From another terminal
 With --from, Ctrl-C gives a callback that hangs --grace seconds. A system runs only once in a domain: to run a second one, give it another --domain.
 Exit codes: 0 all ended in order, 1 `check` refuses the file, the system runs already, a process was given up, did not start or had to be killed (also for
 --stop, --restart and --apply), an order was not carried out, lines of the log could not be written, or with --from a callback did not come back; 2 wrong options, a file that does not exist, or a path of
---json or --reports that cannot be written; 3 done, but exceptions left callbacks, or with --from no component got a message of the recording, or
+--json or --reports that cannot be written; 3 done, but exceptions left callbacks (not: late publications at the end of a chain), or with --from no component got a message of the recording, or
 a part of the recording is damaged or could not be used; a signal's code with --from: a component crashed.)";
 
 /// Options that `--apply` goes together with.
@@ -109,6 +109,33 @@ class Signals {
   ~Signals() { told_by_signals = nullptr; }
 };
 
+/// Counts of the chains that have a budget, and the lines about late ones.
+std::pair<ordered_json, ordered_json> chains_of(const launcher::Supervisor& s, std::int64_t begun_ns) {
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  ordered_json chains = ordered_json::array();
+  for (const config::Chain& chain : s.configuration().chains) {
+    if (chain.budget.count() == 0) continue;
+    const auto found = s.chains().find(chain.name);
+    const launcher::ChainStatus status = found == s.chains().end() ? launcher::ChainStatus{} : found->second;
+    chains.push_back({{"name", chain.name},
+                      {"from", chain.from},
+                      {"to", chain.to},
+                      {"budget_ms", ms(chain.budget.count())},
+                      {"publications", status.publications},
+                      {"late", status.late},
+                      {"unknown", status.unknown}});
+  }
+  ordered_json late = ordered_json::array();
+  for (const launcher::LateChain& one : s.late_chains())
+    late.push_back({{"chain", one.chain},
+                    {"at_ms", ms(one.at_ns - begun_ns)},
+                    {"age_ms", ms(one.age_ns)},
+                    {"component", one.component.empty() ? ordered_json() : ordered_json(one.component)},
+                    {"component_ms", one.component.empty() ? ordered_json() : ordered_json(ms(one.hop_ns))},
+                    {"late", one.times}});
+  return {std::move(chains), std::move(late)};
+}
+
 ordered_json summary(const RunOptions& o, const launcher::Supervisor& s, std::int64_t begun_ns, int code) {
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   ordered_json processes = ordered_json::array();
@@ -144,12 +171,15 @@ ordered_json summary(const RunOptions& o, const launcher::Supervisor& s, std::in
                          {"to", config::name_of(change.to)},
                          {"at_ms", ms(change.at_ns - begun_ns)},
                          {"reason", change.reason}});
+  auto [chains, late] = chains_of(s, begun_ns);
   return {{"system", s.configuration().name},
           {"file", o.file},
           {"seconds", ms(steady_now() - begun_ns) / 1e3},
           {"exit_code", code},
           {"processes", processes},
-          {"states", changes}};
+          {"states", changes},
+          {"chains", std::move(chains)},
+          {"late", std::move(late)}};
 }
 
 /// Paths that are written at the end, or after a crash, are tried now.
