@@ -57,7 +57,7 @@ ordered_json problems_json(const std::vector<config::Problem>& problems, const s
 }
 
 /// A chain with its way: absent if not all components between could be asked.
-ordered_json chain_json(const config::Chain& chain, const config::ChainWay& way) {
+ordered_json json_of_way(const config::Chain& chain, const config::ChainWay& way) {
   ordered_json j{{"name", chain.name}, {"from", chain.from}, {"to", chain.to}};
   if (chain.budget.count() != 0) j["budget_ms"] = static_cast<double>(chain.budget.count()) / 1e6;
   if (!way.hops.empty()) {
@@ -113,7 +113,7 @@ int check(const CheckOptions& o) {
   if (o.json) {
     ordered_json all = problems_json(problems, o.file);
     for (const config::Chain& chain : configuration.chains)
-      all["chains"].push_back(chain_json(chain, way_of(configuration, declared, chain)));
+      all["chains"].push_back(json_of_way(chain, way_of(configuration, declared, chain)));
     if (!emit(json_lines(all))) return kFailed;
     return bad ? kFailed : kOk;
   }
