@@ -86,6 +86,14 @@ class Check(unittest.TestCase):
         self.assertIn("nothing wrong", cardan("check", BRAKE))
         self.assertEqual(json.loads(cardan("check", BRAKE, "--json")), {"file": BRAKE, "valid": True, "problems": []})
 
+    def test_the_way_of_each_chain(self):
+        def chain(to):
+            return edited("chain.json", ('"states": {', '"chains": {"stop": {"from": "/distance", "to": "%s", "budget_ms": 60}},\n  "states": {' % to))
+        self.assertIn("chain 'stop': /distance → brake → /command, 60 ms\n", cardan("check", chain("/command")))
+        self.assertEqual(json.loads(cardan("check", chain("/command"), "--json"))["chains"],
+                         [{"name": "stop", "from": "/distance", "to": "/command", "budget_ms": 60, "way": ["/distance", "brake", "/command"], "components": 1}])
+        self.assertIn("no way leads from '/distance' to '/comand'", cardan("check", chain("/comand"), code=1))
+
     def test_every_error_at_once_with_line_and_remedy(self):
         file = edited("wrong.json", ('"class": "Brake"', '"class": "Brakee"'), ('{"library": "libexample_components.so", "class": "Radar"}',
                       '{"library": "libexample_components.so", "class": "Radar", "parameters": {"range": 1}}'),
