@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A component in the middle of a chain becomes slow, and fast again: `cardan run`, `component stats` and `top` report it.
+
+    chains_test.py CARDAN LIBRARY [unittest arguments]
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CARDAN, LIBRARY = sys.argv[1:3]
+FOLDER = tempfile.mkdtemp(prefix="cardan-chains-")
+ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": os.path.join(FOLDER, "run")}
+ENVIRONMENT.pop("CARDAN_DOMAIN", None)
+os.mkdir(ENVIRONMENT["CARDAN_RUN_DIR"])
+BUDGET_MS = 1000  # a busy computer alone does not exceed it
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def cardan(*words, codes=(0,)):
+    done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    if done.returncode not in codes:
+        raise AssertionError(f"cardan {words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class Chains(unittest.TestCase):
+    def text(self):
+        with open(path("log")) as log:
+            return log.read()
+
+    def until(self, words, count=1):
+        for _ in range(1200):
+            if self.text().count(words) >= count:
+                return
+            time.sleep(0.05)
+        self.fail(f"{words} never came\n{self.text()}")
+
+    def test_a_late_chain_degrades_the_system_until_it_is_in_time(self):
+        def process(name, kind):
+            return {"components": {name: {"library": LIBRARY, "class": kind}}}
+        with open(path("chains.json"), "w") as file:
+            json.dump({"name": "chains",
+                       "processes": {"eyes": process("source", "ChainSource"), "mind": process("detector", "ChainDetector"), "hands": process("driver", "ChainDriver")},
+                       "chains": {"brake": {"from": "/camera", "to": "/command", "budget_ms": BUDGET_MS}},
+                       "states": {"transitions": [{"from": "running", "when": {"late": "brake"}, "to": "degraded"},
+                                                  {"from": "degraded", "when": {"in_time": "brake", "for_ms": 500}, "to": "running"}]}}, file)
+        with open(path("log"), "w") as log:
+            run = subprocess.Popen([CARDAN, "run", path("chains.json"), "--no-view", "--reports", path("out"), "--json", path("summary.json")],
+                                   env=ENVIRONMENT, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        try:
+            self.until("starting → running")
+            cardan("param", "set", "detector/work_ms", str(BUDGET_MS + 200))
+            self.until("running → degraded")
+            stats = json.loads(cardan("component", "stats", "driver", "--once", "--seconds", "3", "--json", codes=(0, 3)))
+            table = cardan("component", "stats", "driver", "--once", "--seconds", "0.2", codes=(0, 3))
+            top = json.loads(cardan("top", "--once", "--json", "--seconds", "3", codes=(0, 3)))
+            sheets = cardan("top", "--once", "--seconds", "0.2", codes=(0, 3))
+            cardan("param", "set", "detector/work_ms", "0")
+            self.until("degraded → running")
+        finally:
+            run.send_signal(signal.SIGINT)
+            code = run.wait(60)
+        self.assertEqual(code, 0, "late chains do not change it\n" + self.text())
+        [chain] = stats["components"][0]["chains"]
+        self.assertEqual([chain["name"], chain["from"], chain["to"], chain["budget_ms"]], ["brake", "/camera", "/command", BUDGET_MS])
+        self.assertGreater(chain["publications"], 0)
+        self.assertEqual(chain["late"], chain["publications"])
+        self.assertGreater(chain["age_us"]["p50"], BUDGET_MS * 1000)
+        self.assertGreaterEqual(chain["greatest_us"], chain["age_us"]["p50"])
+        hops = {hop["component"]: hop for hop in chain["hops"]}
+        self.assertEqual(hops["detector"]["late"], chain["late"])
+        self.assertGreater(hops["detector"]["longest_us"], BUDGET_MS * 1000)
+        self.assertIn("⇒ brake", table)
+        self.assertEqual([c["name"] for c in top["chains"]], ["brake"])
+        self.assertEqual(top["chains"][0]["component"], "driver")
+        self.assertIn("/camera → /command", sheets)
+
+        with open(path("summary.json")) as file:
+            summary = json.load(file)
+        [chain] = summary["chains"]
+        self.assertGreater(chain["publications"], chain["late"])
+        self.assertGreater(chain["late"], 0)
+        late = summary["late"][0]
+        self.assertEqual([late["chain"], late["component"]], ["brake", "detector"])
+        self.assertGreater(late["age_ms"], BUDGET_MS)
+        self.assertGreater(late["component_ms"], BUDGET_MS)
+        self.assertEqual([s["to"] for s in summary["states"]][:3], ["running", "degraded", "running"])
+        self.assertIn("brake exceeded its budget: ", summary["states"][1]["reason"])
+        self.assertIn("brake has been in time for 500 ms", summary["states"][2]["reason"])
+        self.assertRegex(self.text(), r"chain 'brake': [\d.]+ ms from /camera to /command, 1000 ms allowed; detector took longest \([\d.]+ ms\)")
+        self.assertRegex(self.text(), rf"chain 'brake': {chain['late']} of {chain['publications']} publications on /command were late")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(FOLDER)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
