@@ -100,10 +100,10 @@ TEST(Top, TheBusiestComesFirstAndKeysSort) {
   EXPECT_NE(shown(state).find("BYTES/s▼"), std::string::npos);
   state.press('r');
   EXPECT_EQ(order(state), "/imu /lidar /camera/front ");
-  for (int i = 0; i < 3; ++i) state.press('s');
+  for (int i = 0; i < 4; ++i) state.press('s');
   EXPECT_NE(shown(state).find("LOST▼"), std::string::npos);
   EXPECT_EQ(order(state).substr(0, 7), "/lidar ");
-  for (int i = 0; i < 5; ++i) state.press('S');
+  for (int i = 0; i < 6; ++i) state.press('S');
   EXPECT_NE(shown(state).find("TOPIC▲"), std::string::npos);
   EXPECT_EQ(order(state), "/camera/front /imu /lidar ");
   state.press('S');  // round: the last column
