@@ -123,7 +123,9 @@ ChainWay way_of(const Configuration& configuration, const Declarations& declared
     way.gap = fmt::format("it ends at component {}, which has no output", named(last));
   else
     way.gap = fmt::format("it only comes to {}", named(there.topics));
-  if (const Names first = Reached::ends(before.components, back.of_component); !unwritten.empty())
+  if (const Names first = Reached::ends(before.components, back.of_component); !back.of_topic.contains(chain.to))
+    way.gap += fmt::format("; no component publishes '{}'", chain.to);
+  else if (!unwritten.empty())
     way.gap += fmt::format("; '{}' begins at {}, which no component publishes", chain.to, named(unwritten));
   else if (!first.empty())
     way.gap += fmt::format("; '{}' begins at component {}, which rests on no input", chain.to, named(first));

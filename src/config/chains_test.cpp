@@ -274,12 +274,9 @@ TEST(ChainWays, AGapIsAnErrorThatNamesIt) {
   gap(1, "</imaeg",
       "it ends at '/image', which no component reads; '/command' begins at '/imaeg', which no component publishes",
       "are '/image' and '/imaeg' the same topic? Rename one");
-  gap(4, ">/comand",
-      "it ends at '/comand', which no component reads; '/command' begins at '/command', which no component publishes",
+  gap(4, ">/comand", "it ends at '/comand', which no component reads; no component publishes '/command'",
       "are '/comand' and '/command' the same topic? Rename one");
-  gap(4, "</other",
-      "it ends at component 'decision', which has no output; '/command' begins at '/command', which no "
-      "component publishes",
+  gap(4, "</other", "it ends at component 'decision', which has no output; no component publishes '/command'",
       "rename a topic, or change 'from' or 'to' of the chain");
   gap(3, ">/other",
       "it ends at '/seen', which no component reads; '/command' begins at component 'decision', which rests on no "
