@@ -20,7 +20,7 @@ struct InputOptions {
   /// Allows this callback to run at the same time as the component's other callbacks (not as itself). Then the
   /// component must guard its own state.
   bool overlaps = false;
-  /// What a callback publishes rests on the samples of this input that it was given or has read, and is as old as the
+  /// Publications of a callback rest on the samples of this input that it was given or has read, and are as old as the
   /// oldest of them (Sample::origin_age(), docs/chains.md). False: for calibration, maps and feedback, which would make
   /// everything as old as they are.
   bool rests_on = true;

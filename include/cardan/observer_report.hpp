@@ -169,7 +169,7 @@ DomainReport look_around(const ObserverOptions& options = {}, const std::string&
 /// most 25 % wide). −1 if the histogram is empty.
 std::int64_t latency_percentile(const LatencyHistogram& histogram, double percent);
 
-/// What has been added to a histogram since `before`, without empty buckets. Any thread; does not block.
+/// The samples that a histogram has got since `before`, without empty buckets. Any thread; does not block.
 [[nodiscard]] LatencyHistogram latency_since(const LatencyHistogram& now, const LatencyHistogram& before);
 
 }  // namespace cardan

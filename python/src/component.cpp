@@ -16,11 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "cardan/any_publisher.hpp"
 #include "cardan/any_type.hpp"
 #include "cardan/component.hpp"
-#include "src/runtime/component_core.hpp"
-#include "src/runtime/runtime.hpp"
-#include "cardan/any_publisher.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/fusion.hpp"
 #include "python/src/held.hpp"
@@ -28,6 +26,8 @@
 #include "python/src/instance.hpp"
 #include "python/src/message.hpp"
 #include "python/src/samples.hpp"
+#include "src/runtime/component_core.hpp"
+#include "src/runtime/runtime.hpp"
 
 namespace nb = nanobind;
 
@@ -166,8 +166,8 @@ class ContextHandle {
   explicit ContextHandle(std::shared_ptr<const Life> life) : life_(std::move(life)) {}
 
   void input(const std::string& topic, const std::shared_ptr<AnyType>& type, nb::object cls,
-             const TopicOptions& options, nb::object callback, std::uint32_t depth, std::uint32_t keeps,
-             bool rests_on, const std::string& name) {
+             const TopicOptions& options, nb::object callback, std::uint32_t depth, std::uint32_t keeps, bool rests_on,
+             const std::string& name) {
     const Held call = held(std::move(callback)), kind = held(std::move(cls));
     detail::declare_input(core(), topic, payload_of(*type, true), options,
                           {.depth = depth, .keeps = keeps, .rests_on = rests_on, .name = name},

@@ -334,7 +334,7 @@ def test_a_signal_ends_a_run_of_hours() -> None:
 
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("rests_on", [True, False])
-def test_what_is_published_is_as_old_as_what_it_rests_on(rests_on: bool, kept: bool) -> None:
+def test_a_publication_is_as_old_as_what_it_rests_on(rests_on: bool, kept: bool) -> None:
     ages: list[float | None] = []
 
     class Slow(cardan.Component):

@@ -61,8 +61,7 @@ std::shared_ptr<Component> stage(Topic<In> from, Topic<Out> to, bool rests_on = 
 struct Fuser : Component {
   void on_start(Context& context) override {
     out = context.output(kCommand);
-    context.fuse(
-        exact(), [this](const Sample<Number>&, const Sample<Number>&) { out.publish({1}); }, kCamera, kLidar);
+    context.fuse(exact(), [this](const Sample<Number>&, const Sample<Number>&) { out.publish({1}); }, kCamera, kLidar);
   }
   Output<Number> out;
 };

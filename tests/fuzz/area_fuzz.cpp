@@ -29,9 +29,8 @@ using detail::SubscriberCore;
 constexpr TopicOptions kOptions{.max_bytes = 4096, .depth = 4, .max_memory = 64 * 1024};  // slots of pages of their own
 
 std::shared_ptr<PublisherCore> make_publisher(int publications) {
-  auto core =
-      std::make_shared<PublisherCore>("/fuzz", detail::message_type_of<Message>(), kOptions, PublisherOptions{},
-                                      detail::ChainRole{.entries = 2, .component = 1});
+  auto core = std::make_shared<PublisherCore>("/fuzz", detail::message_type_of<Message>(), kOptions, PublisherOptions{},
+                                              detail::ChainRole{.entries = 2, .component = 1});
   for (int i = 0; i < publications; ++i) publish_on(*core);
   return core;
 }
@@ -183,7 +182,8 @@ class Reader {
     grounds.add(b);
     for (const detail::ChainGround& ground : grounds.all())
       require(ground.origin_ns <= b.publish_ns && ground.hop_ns >= 0, "a chain began after its publication");
-    require(b.origin() >= 0 && b.origin() <= std::max<std::int64_t>(b.publish_ns, 0), "an origin after the publication");
+    require(b.origin() >= 0 && b.origin() <= std::max<std::int64_t>(b.publish_ns, 0),
+            "an origin after the publication");
     const auto* message = static_cast<const Message*>(b.message);
     const auto words = message->words.span();
     const auto* first = reinterpret_cast<const std::byte*>(words.data());

@@ -38,8 +38,8 @@ struct Basis {
   void add(const SampleBlock& sample) noexcept;
 };
 
-/// What a publication rests on of one chain (docs/chains.md). Its members have no initial value, because each callback
-/// has room for many.
+/// The part of one chain in the grounds of a publication (docs/chains.md). Its members have no initial value, because
+/// each callback has room for many.
 struct ChainGround {
   std::uint32_t from;      ///< ChainRole::key() of the topic where the chain begins; 0: none
   std::uint32_t hop;       ///< the same of the component that took longest so far; 0: no component yet
@@ -76,8 +76,8 @@ class ChainGrounds {
   std::size_t count_ = 0;
 };
 
-/// The samples that the callback on this thread has read: its publications rest on them. One lives while a callback of a
-/// component runs, and the inner one counts if several do.
+/// The samples that the callback on this thread has read: its publications rest on them. One lives while a callback of
+/// a component runs, and the inner one counts if several do.
 ///
 ///   trigger   the sample that the callback is called for: the cause
 ///   fused     instead of the trigger's origin, those of the set that a fusion has made of it

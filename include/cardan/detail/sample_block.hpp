@@ -37,12 +37,12 @@ struct SampleBlock {
   std::uint64_t missed = 0;
   std::int64_t publish_ns = 0;
   std::int64_t source_ns = 0;
-  std::int64_t origin_ns = 0;   ///< steady clock, the oldest publication that it rests on; 0: its own
-  std::uint64_t stream_id = 0;  ///< of its publisher; 0: none
-  bool foreign = false;         ///< of another user, who may say what he likes
-  std::uint8_t chain_count = 0;                     ///< of `chains`
-  std::uint32_t chain_from = 0;                     ///< ChainRole::key() of its topic, if a chain begins there; or 0
-  const layout::ChainEntry* chains = nullptr;       ///< what it rests on of chains, in its slot
+  std::int64_t origin_ns = 0;                  ///< steady clock, the oldest publication that it rests on; 0: its own
+  std::uint64_t stream_id = 0;                 ///< of its publisher; 0: none
+  bool foreign = false;                        ///< of another user, who may say what he likes
+  std::uint8_t chain_count = 0;                ///< of `chains`
+  std::uint32_t chain_from = 0;                ///< ChainRole::key() of its topic, if a chain begins there; or 0
+  const layout::ChainEntry* chains = nullptr;  ///< what it rests on of chains, in its slot
   std::unique_ptr<const ChainGrounds> own_chains{};  ///< the same of an object of this process; not a subscriber's
   void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's block
 

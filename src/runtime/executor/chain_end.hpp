@@ -22,8 +22,8 @@ class ChainEnd {
   struct Hop {
     std::uint32_t key;
     std::string component;
-    Atomic<std::uint64_t> longest{0};   ///< publications on whose way this component took longest
-    Atomic<std::uint64_t> late{0};      ///< those of them that exceeded the budget
+    Atomic<std::uint64_t> longest{0};    ///< publications on whose way this component took longest
+    Atomic<std::uint64_t> late{0};       ///< those of them that exceeded the budget
     Atomic<std::int64_t> longest_ns{0};  ///< the most that it took of them
   };
 

@@ -31,7 +31,7 @@ const Callback* running_callback() noexcept { return running_here; }
 std::string thread_name(const GroupOptions& group, std::uint32_t index) {
   constexpr std::size_t kMost = 15;  // bytes that the kernel has room for
   const std::string number = group.workers > 1 ? fmt::format("-{}", index) : std::string();
-  const std::string name = group.name.substr(0, group.name.find(' '));  // of a thread of its own: the component
+  const std::string name = group.name.substr(0, group.name.find(' '));  // of a separate thread: the component
   if (group.process.empty()) return name.substr(0, kMost - number.size()) + number;
   const std::size_t room = kMost - 1 - number.size();
   const std::size_t of_name = std::min(name.size(), room - std::min(group.process.size(), room / 2));

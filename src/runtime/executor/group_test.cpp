@@ -272,10 +272,11 @@ TEST(Executor, NeedsOfAGroupAreReported) {
 
 TEST(Group, ItsThreadsHaveTheNamesOfProcessAndGroup) {
   const auto name = [](std::string process, std::string group, std::uint32_t workers = 1) {
-    return cardan::detail::thread_name({.name = std::move(group), .process = std::move(process), .workers = workers}, 1);
+    return cardan::detail::thread_name({.name = std::move(group), .process = std::move(process), .workers = workers},
+                                       1);
   };
   EXPECT_EQ(name("planning", "main"), "planning/main");
-  EXPECT_EQ(name("planning", "control timer"), "plannin/control") << "a thread of its own is called by its component";
+  EXPECT_EQ(name("planning", "control timer"), "plannin/control") << "a separate thread is called by its component";
   EXPECT_EQ(name("perception_front", "main"), "perception/main");
   EXPECT_EQ(name("a", "obstacle_detector"), "a/obstacle_dete");
   EXPECT_EQ(name("perception", "main", 4), "percepti/main-1");

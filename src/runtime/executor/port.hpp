@@ -72,7 +72,8 @@ class Port final : public Callback {
   void remember_failures(std::vector<FailedOn> samples);
   /// This one neither. Before it is added to a channel.
   void leave_out(const FailedOn& sample) { leaves_out_.push_back(sample); }
-  /// What its component publishes does not rest on its samples (InputOptions::rests_on). Before it is added to a channel.
+  /// Publications of its component do not rest on its samples (InputOptions::rests_on). Before it is added to a
+  /// channel.
   void leave_basis() noexcept { rests_on_ = false; }
   [[nodiscard]] bool rests_on() const noexcept { return rests_on_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.

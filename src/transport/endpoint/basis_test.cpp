@@ -118,7 +118,8 @@ TEST_F(BasisOfLoans, ALieAboutAChainIsUnknownOrBounded) {
     const int slot = core->loan();
     core->publish(slot, 0, 0);
     const Sample<Number> sample = detail::sample_of<Number>(core->keep(slot));
-    std::byte* const record = core->area().data() + header.slots_offset + static_cast<std::size_t>(slot) * header.slot_stride;
+    std::byte* const record =
+        core->area().data() + header.slots_offset + static_cast<std::size_t>(slot) * header.slot_stride;
     auto& entry = *reinterpret_cast<layout::ChainEntry*>(
         record + layout::chain_offset(header.message_offset, header.message_bytes));
     entry.from = 7;

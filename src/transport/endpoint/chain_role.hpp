@@ -9,7 +9,7 @@
 
 namespace cardan::detail {
 
-/// What a publisher does for chains (docs/chains.md). The default: nothing.
+/// The part of a publisher in chains (docs/chains.md). The default: none.
 struct ChainRole {
   std::uint32_t entries = 0;    ///< room in each slot for what it rests on, at most layout::kMaxChainEntries
   std::uint32_t topic = 0;      ///< key() of its topic, if a chain begins there

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <cstdint>
 
 #include "cardan/placement.hpp"
 #include "src/base/area.hpp"

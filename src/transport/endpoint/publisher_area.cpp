@@ -36,7 +36,8 @@ void check_proportions(const layout::Header& h, std::size_t bytes) {
   if (h.schema_bytes > kMaxSchema || h.message_bytes > layout::kMaxPayload || h.message_offset > layout::kPage ||
       h.slots_offset > before_slots)
     throw wrong_layout("the part before the slots is too large");
-  const std::uint64_t record = align_up(layout::end_of_record(h.message_offset, h.message_bytes, h.chain_entries), layout::kRecord);
+  const std::uint64_t record =
+      align_up(layout::end_of_record(h.message_offset, h.message_bytes, h.chain_entries), layout::kRecord);
   if (h.slot_stride > record + payload || h.payload_stride > record + payload)
     throw wrong_layout("slots too far apart");
   if (bytes > h.slots_offset + 2 * layout::kPage + std::uint64_t{h.max_slots} * (record + payload))

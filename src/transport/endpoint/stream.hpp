@@ -110,7 +110,7 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] std::int64_t origin_of(const layout::SlotMeta& slot, std::int64_t publish_ns) const noexcept {
     return our_origin(slot.origin_ns.load(std::memory_order_relaxed), time_shift_ns_, publish_ns);
   }
-  /// What the slot's publication rests on of chains; header.chain_entries of them.
+  /// The slot's chain entries: header.chain_entries of them.
   [[nodiscard]] const layout::ChainEntry* chains(std::uint32_t slot) const noexcept {
     return reinterpret_cast<const layout::ChainEntry*>(slots_ + slot * ring.sequence_stride + chain_offset_);
   }

@@ -89,7 +89,7 @@ struct alignas(kLine) SlotMeta {
 };
 static_assert(sizeof(SlotMeta) == kLine);
 
-/// What the publication in a slot rests on of one chain (docs/chains.md).
+/// The part of one chain in the grounds of a slot's publication (docs/chains.md).
 struct ChainEntry {
   Atomic<std::uint32_t> from;      ///< hash of the topic where the chain begins; 0: none
   Atomic<std::uint32_t> hop;       ///< hash of the component that took longest; 0: no component yet
