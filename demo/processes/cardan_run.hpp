@@ -44,8 +44,8 @@ class CardanRun : public Run {
   std::unique_ptr<launcher::Supervisor> supervisor_;
   std::unique_ptr<host::ControlClient> control_;
   std::optional<std::map<std::string, LatencyHistogram>> ages_before_;  ///< when the measurement began
-  std::string launcher_error_;                                  ///< its first
-  std::map<std::string, std::deque<std::string>> last_errors_;  ///< lines, by process
+  std::string launcher_error_;                                          ///< its first
+  std::map<std::string, std::deque<std::string>> last_errors_;          ///< lines, by process
   std::int64_t crashed_at_ = 0;
   bool told_to_stop_ = false;
   std::optional<Crash> crash_;

@@ -24,8 +24,8 @@ struct Figures {
   std::array<OfHop, kHops> hops;
   std::uint64_t decisions = 0;
   Summary decision_us;
-  Summary carried_us;  ///< of it, what the transport took: both hops
-  Summary worked_us;   ///< the rest: the algorithms, and frames that wait for one
+  Summary carried_us;                              ///< of it, what the transport took: both hops
+  Summary worked_us;                               ///< the rest: the algorithms, and frames that wait for one
   std::map<std::string, LatencyHistogram> ages{};  ///< of what decisions rest on, by chain; only Cardan carries it
 };
 

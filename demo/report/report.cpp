@@ -174,8 +174,8 @@ std::string comparison(const std::vector<Measured>& measured, const Inputs& inpu
         [&](const Figures& f) { return (f.*of).mean; });
   };
   mean("to the decision: carried", &Figures::carried_us);
-  for (const auto& [chain, title] : {std::pair{"camera", "age of the picture at a decision"},
-                                     std::pair{"lidar", "age of the scan at a decision"}}) {
+  for (const auto& [chain, title] :
+       {std::pair{"camera", "age of the picture at a decision"}, std::pair{"lidar", "age of the scan at a decision"}}) {
     const auto age = [&, chain = chain](const Figures& f, double percent) {
       const auto found = f.ages.find(chain);
       return age_us(found == f.ages.end() ? LatencyHistogram{} : found->second, percent);

@@ -86,10 +86,9 @@ json component_json(const host::ComponentReport& c) {
                          {"running_since", b.running_since}});
   for (const host::ParameterReport& p : c.parameters) parameters.push_back(parameter_json(c, p));
   for (const host::OutputReport& o : c.outputs) outputs.push_back({{"topic", o.topic}, {"published", o.published}});
-  return {{"name", c.name},         {"class", c.class_name}, {"process", c.process},
-          {"pid", c.pid},           {"state", "running"},    {"restarts", c.restarts},
-          {"callbacks", callbacks}, {"outputs", outputs},    {"parameters", parameters},
-          {"chains", chains}};
+  return {{"name", c.name},           {"class", c.class_name},  {"process", c.process},   {"pid", c.pid},
+          {"state", "running"},       {"restarts", c.restarts}, {"callbacks", callbacks}, {"outputs", outputs},
+          {"parameters", parameters}, {"chains", chains}};
 }
 
 const char* state_name(config::State state) {
