@@ -12,7 +12,7 @@
 
 namespace cardan::detail {
 
-Atomic<bool> forked_child{false};
+constinit ProcessFlags process_flags;
 
 namespace {
 
@@ -28,7 +28,7 @@ Registry& registry() {
                      [] {
                        for (const int fd : registry().fds) ::close(fd);
                        registry().fds.clear();
-                       forked_child.store(true, std::memory_order_relaxed);
+                       process_flags.forked_child.store(true, std::memory_order_relaxed);
                        registry().mutex.unlock();
                      });
     return made;

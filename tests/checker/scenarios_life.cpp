@@ -181,6 +181,7 @@ const std::vector<ScenarioInfo>& scenarios() {
     add_life_scenarios(list);
     add_reclaim_scenarios(list);
     add_wait_scenarios(list);
+    add_trace_scenarios(list);
     return list;
   }();
   return all;

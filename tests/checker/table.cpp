@@ -12,17 +12,21 @@ namespace {
 constexpr std::string_view kBegin = "<!-- orders:begin -->";
 constexpr std::string_view kEnd = "<!-- orders:end -->";
 
-enum class Part : std::uint8_t { All, Slot, Bell };
+enum class Part : std::uint8_t { All, Slot, Bell, Trace };
 struct Document {
   const char* file;
   Part part;
   bool optional;
 };
-constexpr Document kDocuments[] = {
-    {"orders.md", Part::All, false}, {"slot.md", Part::Slot, true}, {"bell.md", Part::Bell, true}};
+constexpr Document kDocuments[] = {{"orders.md", Part::All, false},
+                                   {"slot.md", Part::Slot, true},
+                                   {"bell.md", Part::Bell, true},
+                                   {"trace.md", Part::Trace, true}};
 
 bool belongs(std::size_t site, Part part) {
   const std::string_view name = kSites[site].name;
+  if (name[0] == 'T') return part == Part::All || part == Part::Trace;
+  if (part == Part::Trace) return false;
   const bool bell = std::string_view("BLNPV").find(name[0]) != std::string_view::npos || name == "W4" || name == "W5";
   const bool both = name == "W3" || name == "R7" || name == "D2" || name == "D4" || name == "A1" || name == "A2";
   return part == Part::All || both || bell == (part == Part::Bell);

@@ -32,5 +32,9 @@
   X(I23, "descriptor rung", "A descriptor that a reader emptied before it looked is rung for the next publication.")  \
   X(I24, "port closed", "After `remove()` nobody pushes to the port.")                                                \
   X(I25, "worker woken", "The worker sees work that is made ready under the group's lock before the word is exchanged.") \
-  X(I26, "cheap wake", "A wake-up of a worker that does not sleep costs no system call.")
+  X(I26, "cheap wake", "A wake-up of a worker that does not sleep costs no system call.")                             \
+  X(I27, "event whole", "An event that an observer accepts is what its thread wrote.")                                \
+  X(I28, "overwritten counted", "Every event after an observer's first look is accepted once or counted overwritten once, in order.") \
+  X(I29, "one thread a ring", "At most one living thread writes to a ring.")                                          \
+  X(I30, "trace ends", "Tracing is on only while an observer that has asked for it is connected.")
 // clang-format on

@@ -6,7 +6,7 @@
 
 #include "cardan/detail/atomic.hpp"
 
-/// Lists every atomic access of the slot and bell protocols once: its name, its effect, its order, its partner and the
+/// Lists every atomic access of the slot, bell and trace protocols once: its name, its effect, its order, its partner and the
 /// invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its accesses only by
 /// these sites. The memory-order checker can therefore weaken each access in turn and see the invariant fall. The table
 /// in the documents is generated from this list.
@@ -62,7 +62,15 @@
   X(V3, "event_seq? (before announcing)", relaxed, "V5 decides", "I13 event heard") \
   X(V4, "sleepers of this parity += 1", seq_cst, "V2", "I13 event heard") \
   X(V5, "event_seq? (after announcing)", seq_cst, "V1", "I13 event heard") \
-  X(V6, "sleepers of this parity -= 1", relaxed, "V2", "I13 event heard")
+  X(V6, "sleepers of this parity -= 1", relaxed, "V2", "I13 event heard") \
+  X(T1, "written? (the only thread that writes it)", relaxed, "T4 (same thread)", "I27 event whole") \
+  X(T2, "fence between T4 of the last event and T3", release, "T7", "I27 event whole") \
+  X(T3, "word of slot n % events := …", relaxed, "T6; T4 carries it", "I27 event whole") \
+  X(T4, "written := n + 1", release, "T5", "I27 event whole; I28 overwritten counted") \
+  X(T5, "written? (before copying)", acquire, "T4", "I27 event whole") \
+  X(T6, "word of slot n % events? (copy)", relaxed, "T3", "I27 event whole") \
+  X(T7, "fence between T6 and T8", acquire, "T2", "I27 event whole") \
+  X(T8, "written? (after copying and T7)", relaxed, "T4", "I27 event whole; I28 overwritten counted")
 // clang-format on
 
 namespace cardan {
