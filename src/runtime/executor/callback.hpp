@@ -9,6 +9,7 @@
 #include "src/runtime/executor/cycle_mark.hpp"
 #include "src/runtime/executor/histogram.hpp"
 #include "src/runtime/executor/priority_mutex.hpp"
+#include "src/transport/endpoint/trace_names.hpp"
 
 namespace cardan {
 
@@ -35,6 +36,7 @@ namespace detail {
 
 class Callback;
 class Group;
+struct SampleBlock;
 
 /// Keeps the callbacks of one component apart, whatever groups and threads run them: one is inside at a time, others
 /// that come are parked here and sent back to their groups when it leaves. Any thread; never blocks longer than a
@@ -70,7 +72,14 @@ class Callback {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// Name of the component that it belongs to. Set before anything runs.
   [[nodiscard]] const std::string& component() const noexcept { return component_; }
-  void belongs_to(std::string component) { component_ = std::move(component); }
+  void belongs_to(std::string component) {
+    component_ = std::move(component);
+    trace_name_ = trace::name_of_callback(component_ + ": " + name_);
+  }
+  /// Of its events.
+  [[nodiscard]] std::uint32_t trace_name() const noexcept { return trace_name_; }
+  /// The sample that invoke() will be given, between pick() and invoke(); null: none.
+  [[nodiscard]] virtual const SampleBlock* trigger() const noexcept { return nullptr; }
   [[nodiscard]] CycleMark& cycle() noexcept { return cycle_; }
   [[nodiscard]] Group& group() const noexcept { return group_; }
   [[nodiscard]] Strand& strand() const noexcept { return strand_; }
@@ -92,6 +101,7 @@ class Callback {
   enum class State : std::uint8_t { Idle, Ready, Parked, Running };
   std::string name_;
   std::string component_;
+  std::uint32_t trace_name_ = 0;
   Group& group_;
   Strand& strand_;
   int priority_;

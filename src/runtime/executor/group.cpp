@@ -19,6 +19,7 @@
 #include "src/base/futex.hpp"
 #include "src/runtime/executor/signal_stack.hpp"
 #include "src/runtime/executor/timer_callback.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -289,6 +290,7 @@ void Group::rest(Worker& me) const noexcept {
   }
   std::uint32_t idle = 0;
   if (!me.word.compare_exchange_strong(idle, 2, std::memory_order_acq_rel)) return;
+  const trace::Asleep asleep;
   while (me.word.load(std::memory_order_acquire) == 2) futex::wait(me.word, 2);
 }
 
@@ -351,6 +353,7 @@ void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   me.since.store(begun, std::memory_order_relaxed);
   me.running.store(&c, std::memory_order_release);
   running_here = &c;
+  trace::note_begin(begun, c);
   CallbackStatistics& statistics = c.statistics();
   statistics.calls.store(statistics.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   const auto failed = [&](const char* what) noexcept {
@@ -366,6 +369,7 @@ void Group::run(Worker& me, Callback& c, std::unique_lock<PriorityMutex>& lock) 
   }
   const std::int64_t worked = steady_now() - begun;
   statistics.running.add(worked);
+  trace::note_end(begun + worked, c);
   c.cycle_.end(worked);
   running_here = nullptr;
   me.running.store(nullptr, std::memory_order_release);

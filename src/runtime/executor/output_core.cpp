@@ -16,6 +16,7 @@
 #include "src/runtime/executor/port.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::detail {
 
@@ -29,7 +30,8 @@ OutputCore::OutputCore(std::shared_ptr<Channel> channel, std::shared_ptr<Publish
       process_(process),
       clock_(clock),
       last_(depth),
-      stream_(publisher_ != nullptr ? publisher_->header().stream : random64()) {
+      stream_(publisher_ != nullptr ? publisher_->header().stream : random64()),
+      stream_name_(publisher_ != nullptr ? trace::StreamName() : trace::StreamName(stream_, channel_->topic())) {
   if (publisher_ != nullptr) publisher_->belong_to(&clock_);
   channel_->add(last_, channel_->type().native ? publisher_ : nullptr);
   if (publisher_ == nullptr || process_ == nullptr) return;
@@ -100,6 +102,7 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   if (block->origin_ns == 0) block->origin_ns = basis_of_publication({}).origin_ns;
   block->stream_id = stream_;
   if (chain_.entries != 0) note_chains(*block);
+  trace::note(trace::Kind::Publish, stream_, n);
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
     channel_->deliver(*block, block->publish_ns, last_);

@@ -12,6 +12,7 @@
 #include "src/runtime/executor/last_samples.hpp"
 #include "src/runtime/executor/runtime_clock.hpp"
 #include "src/transport/endpoint/hand_over.hpp"
+#include "src/transport/endpoint/trace_names.hpp"
 
 namespace cardan::detail {
 
@@ -76,8 +77,9 @@ class OutputCore {
   Process* process_;
   const RuntimeClock& clock_;
   LastSamples last_;
-  std::uint64_t stream_;  ///< of its samples in this process
-  Basis named_{};         ///< of the publication under way
+  std::uint64_t stream_;                 ///< of its samples in this process
+  const trace::StreamName stream_name_;  ///< if it has no publisher, which would tell it
+  Basis named_{};                        ///< of the publication under way
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
   bool told_not_encoded_ = false;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "src/transport/endpoint/trace.hpp"
+
 namespace cardan::detail {
 
 namespace {
@@ -58,7 +60,9 @@ SampleBlock* Port::put(SampleBlock& block, std::int64_t now) noexcept {
   if (count_ == capacity_) {
     pushed_out = pop();
     if (call_) statistics().dropped.fetch_add(1, std::memory_order_relaxed);
+    if (call_) trace::note(trace::Kind::Drop, *pushed_out, *this);
   }
+  trace::note(trace::Kind::Queue, block, *this);
   ring_[(first_ + count_++) % capacity_] = {&block, now};
   if (!call_) {
     show_last(block);
@@ -90,6 +94,7 @@ bool Port::give_up_oldest() noexcept {
     statistics().dropped.fetch_add(1, std::memory_order_relaxed);
     statistics().given_up.fetch_add(1, std::memory_order_relaxed);
     SampleBlock* block = pop();
+    trace::note(trace::Kind::Drop, *block, *this);
     show_queued();
     return block;
   });

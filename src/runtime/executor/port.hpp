@@ -76,6 +76,7 @@ class Port final : public Callback {
   /// channel.
   void leave_basis() noexcept { rests_on_ = false; }
   [[nodiscard]] bool rests_on() const noexcept { return rests_on_; }
+  [[nodiscard]] const SampleBlock* trigger() const noexcept override { return picked_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
   void clear() noexcept;

@@ -20,6 +20,7 @@
 #include "src/runtime/executor/port.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
+#include "src/transport/endpoint/trace.hpp"
 #include "src/transport/endpoint/waiting.hpp"
 
 namespace cardan::detail {
@@ -177,6 +178,7 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
     std::array<pollfd, 2> fds{{{.fd = event_fd_.get(), .events = POLLIN, .revents = 0},
                                {.fd = stuck ? -1 : epoll_.get(), .events = POLLIN, .revents = 0}}};
     eventfd_t count = 0;
+    const trace::Asleep asleep;
     if (::ppoll(fds.data(), fds.size(), until != 0 ? &left : nullptr, nullptr) > 0 && fds[0].revents != 0)
       ::eventfd_read(event_fd_.get(), &count);
     return;  // take_all() asks again which ports are ready

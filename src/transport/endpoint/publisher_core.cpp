@@ -7,6 +7,7 @@
 #include "cardan/clock.hpp"
 #include "cardan/detail/sample_clock.hpp"
 #include "src/base/crc32c.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -67,6 +68,7 @@ PublisherCore::PublisherCore(std::string topic, MessageType type, const TopicOpt
       area_(contract_, endpoint.placement),
       backpressure_(options),
       chain_(chain),
+      stream_name_(area_.header().stream, contract_.topic),
       has_deadline_(options.deadline.count() > 0),
       at_(area_.places()),
       slots_(area_, contract_) {
@@ -146,6 +148,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   if (last_publish_ns_ != 0 && gap > hot.longest_gap_ns.load(relaxed)) hot.longest_gap_ns.store(gap, relaxed);
   goes_cold_ = gap > kForgets;
   last_publish_ns_ = now;
+  trace::note_publication(now, *this, n, bytes);
   slots_.published(at_, table_, s, n);
   return in_time;
 }

@@ -19,6 +19,7 @@
 #include "src/transport/endpoint/publisher_contract.hpp"
 #include "src/transport/endpoint/publisher_table.hpp"
 #include "src/transport/endpoint/ringer.hpp"
+#include "src/transport/endpoint/trace_names.hpp"
 
 namespace cardan::detail {
 
@@ -111,6 +112,7 @@ class PublisherCore : public std::enable_shared_from_this<PublisherCore> {
   OwnArea area_;
   const Backpressure backpressure_;
   const ChainRole chain_;
+  const trace::StreamName stream_name_;
   WarmSet lines_;
 
   // What loan() and publish() touch, close together.

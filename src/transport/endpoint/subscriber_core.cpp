@@ -15,6 +15,7 @@
 #include "src/base/crc32c.hpp"
 #include "src/base/futex.hpp"
 #include "src/transport/endpoint/stream_view.hpp"
+#include "src/transport/endpoint/trace.hpp"
 #include "src/transport/protocol/reliable_protocol.hpp"
 
 namespace cardan::detail {
@@ -255,11 +256,13 @@ CARDAN_TAKE_PATH SampleBlock* SubscriberCore::take() noexcept {
       if (taken.missed != 0) {
         taken.missed = s->owed(taken.entry.sequence, taken.missed);
         s->page().missed.fetch_add(taken.missed, kRelaxed);
+        trace::note(trace::Kind::Loss, s->header.stream, taken.entry.sequence, taken.missed);
       }
       const Fit fit = fill(*block, *s, taken);
       if (fit == Fit::Good) {
         if (suspects != 0) suspects_.store(0, kRelaxed);
         if (s->reliable()) tell_progress(*s);
+        trace::note(trace::Kind::Take, *block);
         return block;
       }
       refuse(*s, *block, fit, budget);
@@ -282,10 +285,12 @@ void SubscriberCore::refuse(Stream& s, const SampleBlock& block, Fit fit, Refusa
   if (s.reliable()) tell_progress(s);
   if (fit == Fit::TooOld) {
     page.missed.fetch_add(1, kRelaxed);
+    trace::note(trace::Kind::Loss, s.header.stream, block.sequence, 1);
     budget.too_old();
     return;
   }
   page.bad.fetch_add(1, kRelaxed);
+  trace::note(trace::Kind::Drop, s.header.stream, block.sequence);
   const std::uint64_t bytes = message_bytes_ + std::min(block.payload_bytes, s.payload_capacity());
   budget.damaged(bytes);
   for (std::uint32_t i = 0; i < kMaxStreams; ++i)

@@ -9,6 +9,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/detail/forked.hpp"
+#include "cardan/detail/sample_block.hpp"
 #include "src/transport/protocol/trace_layout.hpp"
 
 /// The writing side of the trace (docs/protocols/trace.md). While tracing is off, each point costs one load.
@@ -23,16 +24,45 @@ using Kind = layout::TraceKind;
 /// thread's first event makes some system calls.
 void write(layout::TraceEvent event) noexcept;
 
-/// An event of now.
-inline void note(Kind kind, std::uint64_t stream, std::uint64_t sequence, std::uint64_t argument = 0) noexcept {
+/// The points. They look at their arguments only while tracing is on: a line that nothing else needs would cost more
+/// than the rest.
+inline void note(Kind kind, const std::uint64_t& stream, const std::uint64_t& sequence,
+                 const std::uint64_t& argument = 0) noexcept {
   if (on()) [[unlikely]]
     write({.time_ns = steady_now(), .stream = stream, .sequence = sequence, .argument = argument, .kind = kind});
 }
-/// An event whose time is known.
-inline void note_at(std::int64_t time_ns, Kind kind, std::uint64_t stream, std::uint64_t sequence,
-                    std::uint64_t argument = 0) noexcept {
+inline void note(Kind kind, const SampleBlock& sample) noexcept { note(kind, sample.stream_id, sample.sequence); }
+/// `callback` has a trace_name().
+template <class C>
+void note(Kind kind, const SampleBlock& sample, const C& callback) noexcept {
   if (on()) [[unlikely]]
-    write({.time_ns = time_ns, .stream = stream, .sequence = sequence, .argument = argument, .kind = kind});
+    note(kind, sample.stream_id, sample.sequence, callback.trace_name());
+}
+/// At a time that is known already. `callback` has also a trigger(): a sample, or null.
+template <class C>
+void note_begin(std::int64_t time_ns, const C& callback) noexcept {
+  if (!on()) [[likely]]
+    return;
+  const SampleBlock* const sample = callback.trigger();
+  write({.time_ns = time_ns,
+         .stream = sample != nullptr ? sample->stream_id : 0,
+         .sequence = sample != nullptr ? sample->sequence : 0,
+         .argument = callback.trace_name(),
+         .kind = Kind::Begin});
+}
+template <class C>
+void note_end(std::int64_t time_ns, const C& callback) noexcept {
+  if (on()) [[unlikely]]
+    write({.time_ns = time_ns, .argument = callback.trace_name(), .kind = Kind::End});
+}
+template <class P>
+void note_publication(std::int64_t time_ns, const P& publisher, std::uint64_t sequence, std::uint64_t bytes) noexcept {
+  if (on()) [[unlikely]]
+    write({.time_ns = time_ns,
+           .stream = publisher.header().stream,
+           .sequence = sequence,
+           .argument = bytes,
+           .kind = Kind::Publish});
 }
 
 /// While it lives, this thread sleeps, or tries to. One that was not traced when it fell asleep is not told.

@@ -14,6 +14,7 @@
 #include "cardan/detail/stop_flag.hpp"
 #include "src/base/futex.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
+#include "src/transport/endpoint/trace.hpp"
 #include "src/transport/protocol/bell_protocol.hpp"
 
 namespace cardan::detail {
@@ -148,6 +149,7 @@ CARDAN_TAKE_PATH void Sleep::run(std::span<Foreign> foreign, std::int64_t deadli
   if (quiet_until_ != 0) deadline_ns = deadline_ns == 0 ? quiet_until_ : std::min(deadline_ns, quiet_until_);
   const bool ready = changed_ || stop_is_requested() || some_ready();
   if (foreign.empty() && ready) return;
+  const trace::Asleep asleep;
   const std::size_t words = count_ + subscribers_.size() + (own_.word != nullptr ? 1 : 0);
   if (own_.word != nullptr && words == 1 && foreign.empty()) {
     futex::wait(*own_.word, own_.expected, deadline_ns);
