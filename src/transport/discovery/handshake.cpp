@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/base/printable.hpp"
+#include "src/transport/protocol/trace_layout.hpp"
 
 namespace cardan::detail::handshake {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::json;
 
 constexpr int kDeepest = 16;                ///< copying or printing a value takes stack for each of its levels
 constexpr std::size_t kMostReaders = 256;   ///< of one publication
+constexpr std::size_t kMostNames = 4096;    ///< of one part of them
 constexpr std::size_t kMostBuckets = 128;   ///< of one histogram
 constexpr std::uint64_t kBucketsEnd = 127;  ///< the first bucket that does not exist
 constexpr std::array<std::string_view, 7> kReasons{"access", "type", "version", "area", "limit", "memory", "via"};
@@ -266,6 +268,37 @@ void fields(Io& io, M& m) {
   io.field("name", m.name);
 }
 
+template <class Io, Is<Trace> M>
+void fields(Io& io, M& m) {
+  io.field("id", m.id);
+  io.field("from", m.from);
+}
+
+template <class Io, Is<TracedThread> M>
+void fields(Io& io, M& m) {
+  io.field("ring", m.ring);
+  io.field("owner", m.owner);
+  io.field("thread", m.thread);
+  io.field("name", m.name, kLongestName);
+}
+
+template <class Io, Is<TracedName> M>
+void fields(Io& io, M& m) {
+  io.field("number", m.number);
+  io.field_unless_empty("stream", m.stream);
+  io.field("of", m.of);
+  io.field("text", m.text, kLongestText);
+}
+
+template <class Io, Is<Traced> M>
+void fields(Io& io, M& m) {
+  io.field("id", m.id);
+  io.field("bytes", m.bytes);
+  io.list("threads", m.threads, layout::kTraceRings);
+  io.list("names", m.names, kMostNames);
+  io.field("next", m.next);
+}
+
 template <class T>
 json written(const T& value) {
   json j;
@@ -307,6 +340,8 @@ const char* op_of(const Detach&) { return "detach"; }
 const char* op_of(const Notify&) { return "notify"; }
 const char* op_of(const List&) { return "list"; }
 const char* op_of(const Topics&) { return "topics"; }
+const char* op_of(const Trace&) { return "trace"; }
+const char* op_of(const Traced&) { return "traced"; }
 const std::string& op_of(const Other& m) { return m.op; }
 
 /// Tries the kinds one after the other. SentAway comes before the two whose `op` it has.
@@ -347,7 +382,8 @@ std::optional<Message> decode(const std::string& text) {
     away.gone = gone;
     return away;
   }
-  return read_as<Hello, Attach, Attached, Refused, Gone, Ended, Demoted, Detach, Notify, List, Topics>(op, j);
+  return read_as<Hello, Attach, Attached, Refused, Gone, Ended, Demoted, Detach, Notify, List, Topics, Trace, Traced>(
+      op, j);
 }
 
 std::uint64_t id_of(const Message& message) {
@@ -363,5 +399,6 @@ std::uint64_t id_of(const Message& message) {
 
 std::size_t encoded_size(const Publication& publication) { return print(written(publication)).size() + 1; }
 std::size_t encoded_size(const SubscriberReport& subscriber) { return print(written(subscriber)).size() + 1; }
+std::size_t encoded_size(const TracedName& name) { return print(written(name)).size() + 1; }
 
 }  // namespace cardan::detail::handshake

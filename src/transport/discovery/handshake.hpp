@@ -124,14 +124,45 @@ struct Topics {
   std::string name{};
 };
 
+/// Switches tracing on, or asks for more names. Only of the own user and root.
+struct Trace {
+  std::uint64_t id = 0;
+  std::uint64_t from = 0;  ///< number of the first name of this part
+};
+
+/// A thread that has a ring.
+struct TracedThread {
+  std::uint32_t ring = 0;
+  std::uint32_t owner = 0;  ///< as in its events, at most 255
+  std::int64_t thread = 0;
+  std::string name{};
+};
+
+/// The text of a number in events.
+struct TracedName {
+  std::uint64_t number = 0;
+  bool stream = false;   ///< a topic; else a callback
+  std::uint64_t of = 0;  ///< the stream, or the callback's number
+  std::string text{};
+};
+
+/// The answer. The area comes with the first one of a connection.
+struct Traced {
+  std::uint64_t id = 0;
+  std::uint64_t bytes = 0;  ///< of the area
+  std::vector<TracedThread> threads{};
+  std::vector<TracedName> names{};
+  std::uint64_t next = 0;  ///< `from` of the next part; more of it may come later
+};
+
 /// A message of a kind that we do not know.
 struct Other {
   std::string op{};
   std::uint64_t id = 0;
 };
 
-using Message =
-    std::variant<Hello, Attach, Attached, Refused, SentAway, Gone, Ended, Demoted, Detach, Notify, List, Topics, Other>;
+using Message = std::variant<Hello, Attach, Attached, Refused, SentAway, Gone, Ended, Demoted, Detach, Notify, List,
+                             Topics, Trace, Traced, Other>;
 
 /// Never throws for text that is not UTF-8, because names of processes need not be UTF-8.
 [[nodiscard]] std::string encode(const Message& message);
@@ -144,5 +175,7 @@ using Message =
 /// The bytes that these take in the text of Topics, with a separator.
 [[nodiscard]] std::size_t encoded_size(const Publication& publication);
 [[nodiscard]] std::size_t encoded_size(const SubscriberReport& subscriber);
+/// The bytes that it takes in the text of Traced, with a separator.
+[[nodiscard]] std::size_t encoded_size(const TracedName& name);
 
 }  // namespace cardan::detail::handshake

@@ -105,6 +105,14 @@ std::vector<Sent> all_messages() {
        R"("greatest_age_ns":31,"latency":[[27,28]],"missed":21,"name":"s","pid":-18,"received":20,"reliable":true,)"
        R"("sleeps":24,"spin_ns":-23,"uid":19,"unknown_ages":32}],)"
        R"("topic":"/t","type":"a/msg/T","via":"dds:0","wakes":11}]})"},
+      {Trace{.id = 1, .from = 2}, R"({"from":2,"id":1,"op":"trace"})"},
+      {Traced{.id = 1,
+              .bytes = 2,
+              .threads = {{.ring = 3, .owner = 4, .thread = -5, .name = "n"}},
+              .names = {{.number = 6, .stream = true, .of = 7, .text = "t"}},
+              .next = 8},
+       R"({"bytes":2,"id":1,"names":[{"number":6,"of":7,"stream":true,"text":"t"}],"next":8,"op":"traced",)"
+       R"("threads":[{"name":"n","owner":4,"ring":3,"thread":-5}]})"},
       {Other{.op = "unheard", .id = 1}, R"({"id":1,"op":"unheard"})"},
   };
 }

@@ -243,6 +243,15 @@ std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const
   }
 }
 
+std::optional<handshake::Traced> ObserverLink::trace(std::uint64_t from, Fd& area) {
+  const std::uint64_t id = next_id_++;
+  if (!send(handshake::Trace{.id = id, .from = from})) return std::nullopt;
+  std::vector<Fd> fds;
+  auto traced = answer<handshake::Traced>(steady_now() + timeout_.count(), id, &fds);
+  if (traced && fds.size() == 1) area = std::move(fds[0]);
+  return traced;
+}
+
 bool ObserverLink::list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes) {
   const std::int64_t until = steady_now() + timeout_.count();  // for all parts of the answer
   const std::size_t before = into.size();

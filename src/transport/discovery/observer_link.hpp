@@ -49,6 +49,9 @@ class ObserverLink {
   /// Lists what the process publishes, all parts within the time limit and `most_bytes`. Returns false on failure (see
   /// failure()); the parts that arrived are in `into` all the same.
   bool list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes = kMostOfAList);
+  /// Asks the process to trace, for as long as this link lives, and for the names from number `from` on. The area's
+  /// descriptor comes with the first answer. Empty: see failure().
+  std::optional<handshake::Traced> trace(std::uint64_t from, Fd& area);
   static constexpr std::size_t kMostOfAList = std::size_t{8} << 20;
   [[nodiscard]] std::size_t listed_bytes() const noexcept { return listed_bytes_; }
 

@@ -243,6 +243,8 @@ bool Server::handle(Connection& c, const handshake::Message& message, std::vecto
     notify(c, *waits, fds);
   else if (const auto* looks = std::get_if<handshake::List>(&message))
     list(c, *looks);
+  else if (const auto* traces = std::get_if<handshake::Trace>(&message))
+    trace(c, *traces);
   else
     return false;
   return true;

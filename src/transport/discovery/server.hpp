@@ -9,6 +9,7 @@
 
 #include "src/transport/discovery/connection.hpp"
 #include "src/transport/discovery/process.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::detail {
 
@@ -39,6 +40,7 @@ class Server {
     bool greeted = false;
     DescriptorShares::Claim claim;
     std::map<std::uint64_t, Attachment> attachments;
+    std::optional<trace::Switch> tracing;  ///< from its first request on
   };
   struct Counts {  ///< of one user, and of all other users together
     std::size_t connections = 0, attachments = 0, observers = 0;
@@ -57,6 +59,7 @@ class Server {
   void detach(Connection& c, const handshake::Detach& asked);
   void notify(Connection& c, const handshake::Notify& asked, std::vector<Fd>& fds);
   void list(Connection& c, const handshake::List& asked);
+  void trace(Connection& c, const handshake::Trace& asked);  // server_trace.cpp
   [[nodiscard]] handshake::Publication describe(const Process::Published& p) const;
   static void describe_subscribers(const PublisherCore& core, PublisherReport& into);
   void refuse(Connection& c, std::uint64_t id, handshake::Refused refused);

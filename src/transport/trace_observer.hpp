@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cardan/observer_report.hpp"
+#include "src/transport/protocol/trace_layout.hpp"
+
+namespace cardan::detail {
+
+class ObserverLinks;
+
+/// One event of one thread. Its times are of our steady clock.
+struct TracedEvent {
+  layout::TraceEvent what{};
+  std::uint32_t process = 0;  ///< index in TraceObserver::processes()
+  std::uint32_t ring = 0;
+};
+
+/// A process that is traced, by its own statements.
+struct TracedProcess {
+  std::string name;
+  int pid = 0;
+  bool ended = false;
+  std::uint64_t overwritten = 0;   ///< events that were gone before they could be copied
+  std::uint64_t without_ring = 0;  ///< events of threads for which no ring was left, since its start
+  std::uint64_t malformed = 0;     ///< events that an honest process does not write
+};
+
+struct TracedThreadName {
+  std::int64_t thread = 0;  ///< 0: not known
+  std::string name;
+};
+
+/// Traces all processes of a domain that this user may trace, for as long as it lives. It maps their trace areas
+/// read-only, and slows down none.
+/// Thread safety: one thread at a time.
+class TraceObserver {
+ public:
+  /// Switches tracing on. `with_past`: also events that rings still have from earlier. Throws Error (Unavailable,
+  /// InvalidArgument, Limit, Forked). Blocks at most `timeout` for each process that does not answer.
+  explicit TraceObserver(const ObserverOptions& options = {}, bool with_past = false);
+  TraceObserver(const TraceObserver&) = delete;
+  TraceObserver& operator=(const TraceObserver&) = delete;
+  ~TraceObserver();
+
+  /// Finds new processes, and asks all for names and for rings of new threads. Call it about once a second, and once
+  /// after the last drain(). Blocks as the constructor does.
+  void refresh();
+  /// Appends the events that came since the last call, at most a ring of each thread: of one thread in the order in
+  /// which it wrote them, of several in no order. Returns their number. Does not block.
+  std::size_t drain(std::vector<TracedEvent>& into);
+
+  [[nodiscard]] const std::vector<TracedProcess>& processes() const noexcept { return processes_; }
+  /// One sentence for each process that could not be traced.
+  [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
+  /// Processes of other users, which only they and root may trace.
+  [[nodiscard]] std::size_t of_others() const noexcept { return of_others_.size(); }
+
+  /// The thread that wrote the event.
+  [[nodiscard]] TracedThreadName thread_of(const TracedEvent& event) const;
+  /// Empty: not known.
+  [[nodiscard]] std::string topic_of(std::uint64_t stream) const;
+  [[nodiscard]] std::string callback_of(std::uint32_t process, std::uint64_t number) const;
+
+ private:
+  struct Source;
+  void find();
+  void ask(Source& source);
+  void drain(Source& source, std::vector<TracedEvent>& into);
+
+  ObserverOptions options_;
+  bool with_past_;
+  std::shared_ptr<ObserverLinks> links_;  ///< for its directory only
+  std::vector<TracedProcess> processes_;
+  std::vector<std::unique_ptr<Source>> sources_;  ///< of each process
+  std::set<std::string> asked_;                   ///< identities of processes
+  std::set<std::string> of_others_;
+  std::vector<std::string> problems_;
+  std::map<std::uint64_t, std::string> topics_;
+  std::vector<protocol::EventWords<protocol::kTraceWords>> room_;
+};
+
+}  // namespace cardan::detail
