@@ -36,7 +36,10 @@ template <class Env, class Word64>
 struct TraceRingView {
   Word64* written = nullptr;
   Word64* words = nullptr;
-  std::uint32_t events = 0;
+  std::uint32_t events = 0;  ///< a power of two
+
+  /// n % events, without a division.
+  [[nodiscard]] constexpr std::uint64_t slot_of(std::uint64_t n) const noexcept { return n & (events - 1); }
 };
 template <class Env>
 using TraceWriterRing = TraceRingView<Env, typename Env::template Word<std::uint64_t>>;
@@ -48,7 +51,7 @@ template <class Env, std::size_t kWords = kTraceWords>
 void write_event(const TraceWriterRing<Env>& ring, const EventWords<kWords>& event) noexcept {
   const std::uint64_t n = Env::template load<Site::T1>(*ring.written);
   Env::template fence<Site::T2>();
-  auto* const slot = ring.words + n % ring.events * kWords;
+  auto* const slot = ring.words + ring.slot_of(n) * kWords;
   for (std::size_t i = 0; i < kWords; ++i) Env::template store<Site::T3>(slot[i], event[i]);
   Env::template store<Site::T4>(*ring.written, n + 1);
 }
@@ -74,7 +77,7 @@ template <class Env, std::size_t kWords = kTraceWords>
   const std::uint64_t from = std::max(next, oldest_whole_event(written, ring.events));
   const std::uint64_t to = std::min<std::uint64_t>(written, from + into.size());
   for (std::uint64_t n = from; n < to; ++n) {
-    const auto* const slot = ring.words + n % ring.events * kWords;
+    const auto* const slot = ring.words + ring.slot_of(n) * kWords;
     for (std::size_t i = 0; i < kWords; ++i) into[n - from][i] = Env::template load<Site::T6>(slot[i]);
   }
   Env::template fence<Site::T7>();
