@@ -111,6 +111,8 @@ std::vector<std::string> seeds() {
           line("1", list),
       line("0", hello) + line("0", observe) + line("0", list),
       line("0", hello) + line("0", observe_closed),
+      line("0", hello) + line("0", handshake::Trace{.id = 1}) + line("1", hello) +
+          line("1", handshake::Trace{.id = 2}) + "0-\n" + line("1", handshake::Trace{.id = 3, .from = 2}),
       line("0", handshake::Hello{.name = accents}) + line("0p", attach) + line("0", list),
   };
 }
