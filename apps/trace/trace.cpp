@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan trace`: the work of all threads of a running system, as a file for a viewer of traces.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "apps/command.hpp"
+#include "apps/terminal/output.hpp"
+#include "apps/trace/chrome_trace.hpp"
+#include "apps/verb.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/stop.hpp"
+#include "src/base/output_file.hpp"
+#include "src/transport/trace_observer.hpp"
+
+namespace cardan::apps {
+namespace {
+
+constexpr const char* kTraceExamples = R"(Examples:
+  cardan trace --seconds 5 -o street.json             five seconds of the running system
+  cardan trace -o street.json                         until Ctrl-C
+
+Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
+callbacks; arrows lead from a publication to the callbacks that it caused.
+Processes of other users are left out: only they and root may trace them.
+Exit codes: 0 written, 1 nothing was traced, 2 wrong options.)";
+
+constexpr auto kBetweenDrains = std::chrono::milliseconds{5};
+constexpr std::int64_t kBetweenLooks = 1'000'000'000;  ///< for new processes, threads and names; ns
+constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gigabyte
+
+struct TraceOptions {
+  std::string domain, file;
+  double seconds = 0;
+};
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      throw Error(ErrorCode::System, fmt::format("cannot write the trace: {}", std::strerror(errno)),
+                  "write to another disk, or trace fewer seconds");
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+/// Traces until the time is over, Ctrl-C, or the memory for events is full.
+std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double seconds) {
+  std::vector<detail::TracedEvent> events;
+  const std::int64_t begin = steady_now();
+  const std::int64_t until = seconds > 0 ? begin + static_cast<std::int64_t>(seconds * 1e9) : 0;
+  for (std::int64_t now = begin, looked = begin; !stopping() && (until == 0 || now < until); now = steady_now()) {
+    std::this_thread::sleep_for(kBetweenDrains);
+    observer.drain(events);
+    if (events.size() > kMostTraceEvents) {
+      warn(fmt::format("the trace ends after {:.1f} s: {} events are all that it keeps in memory",
+                       static_cast<double>(steady_now() - begin) / 1e9, events.size()));
+      break;
+    }
+    if (now - looked < kBetweenLooks) continue;
+    observer.refresh();
+    looked = now;
+  }
+  observer.drain(events);
+  observer.refresh();  // names of what came last
+  return events;
+}
+
+/// Reports the gaps of the file.
+void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written) {
+  for (const std::string& problem : observer.problems()) warn(problem);
+  if (observer.of_others() != 0)
+    warn(fmt::format("{} processes of other users are left out: only they and root may trace them",
+                     observer.of_others()));
+  for (const detail::TracedProcess& p : observer.processes()) {
+    if (p.overwritten != 0)
+      warn(fmt::format("{} (pid {}): {} events were overwritten before they could be read", p.name, p.pid,
+                       p.overwritten));
+    if (p.without_ring != 0)
+      warn(fmt::format("{} (pid {}): {} events of threads for which no ring was left", p.name, p.pid, p.without_ring));
+    if (p.malformed != 0) warn(fmt::format("{} (pid {}): {} events are not valid", p.name, p.pid, p.malformed));
+  }
+  if (written.without_publication != 0)
+    warn(fmt::format("{} callbacks and takes have no arrow: their publications were not traced",
+                     written.without_publication));
+}
+
+int trace(const TraceOptions& o) {
+  stop_on_signals();
+  detail::TraceObserver observer({.domain = o.domain});
+  std::vector<detail::TracedEvent> events = gather(observer, o.seconds);
+  ChromeTrace written;
+  if (!events.empty()) {
+    const Fd file = open_output(o.file);
+    written =
+        write_chrome_trace(events, words_of(observer), [&file](std::string_view text) { write_all(file.get(), text); });
+  }
+  show_gaps(observer, written);
+  if (events.empty()) {
+    warn("no event was traced: nothing was published, or no process of this user runs");
+    return kFailed;
+  }
+  emit(fmt::format("{}: {} events and {} arrows of {} processes\n", o.file, written.events, written.arrows,
+                   observer.processes().size()));
+  return kOk;
+}
+
+}  // namespace
+
+static void add_trace_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("trace", "Write what all threads do to a file for a viewer of traces");
+  command->footer(kTraceExamples);
+  auto o = std::make_shared<TraceOptions>();
+  command->add_option("-o,--output", o->file, "File in Chrome's JSON trace form")->required();
+  command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)")
+      ->check(CLI::PositiveNumber);
+  add_domain_option(command, o->domain);
+  look_with(command, trace, o);
+}
+
+const Command kTraceCommand{115, add_trace_command};
+
+}  // namespace cardan::apps
