@@ -40,7 +40,7 @@ class Trace final : public Scenario {
   static protocol::EventWords<kWordsOfEvent> event(std::uint64_t n) { return {n + 1, n + 1}; }
 
   void drain() {
-    protocol::EventWords<kWordsOfEvent> copies[kRoom];
+    protocol::EventWords<kWordsOfEvent> copies[kRoom] = {};
     const protocol::TraceReaderRing<Env> ring{&written_, words_, shape_.slots};
     const auto drained = protocol::drain_events<Env, kWordsOfEvent>(ring, next_, copies);
     if (drained.corrupt) return fail("an honest ring is taken for corrupt");

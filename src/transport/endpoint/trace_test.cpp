@@ -2,6 +2,7 @@
 #include "src/transport/endpoint/trace.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,53 +11,18 @@
 #include <thread>
 #include <vector>
 
-#include "src/base/area.hpp"
 #include "src/transport/endpoint/trace_names.hpp"
+#include "src/transport/endpoint/trace_view_test.hpp"
 
 namespace cardan::detail::trace {
 namespace {
-
-using Event = protocol::EventWords<protocol::kTraceWords>;
-
-/// The area as an observer sees it.
-class View {
- public:
-  explicit View(const Switch& tracing)
-      : mapping_(map_read_only(Fd(::dup(tracing.read_only_fd())), tracing.bytes())), next_(layout::kTraceRings) {
-    for (std::uint32_t r = 0; r < layout::kTraceRings; ++r) next_[r] = line(r).written.load();
-  }
-  [[nodiscard]] const layout::TraceHeader& header() const {
-    return *reinterpret_cast<const layout::TraceHeader*>(mapping_.data());
-  }
-  /// The ring's events since the last call.
-  std::vector<layout::TraceEvent> drain(std::uint32_t r) {
-    std::vector<Event> room(header().ring_events);
-    const auto* words =
-        mapping_.data() + layout::kTraceRingsOffset + r * layout::trace_ring_bytes(header().ring_events);
-    const protocol::TraceReaderRing<Native> ring{
-        &line(r).written, reinterpret_cast<const Atomic<std::uint64_t>*>(words), header().ring_events};
-    const auto drained = protocol::drain_events<Native, protocol::kTraceWords>(ring, next_[r], room);
-    EXPECT_FALSE(drained.corrupt);
-    next_[r] = drained.next;
-    std::vector<layout::TraceEvent> events(drained.count);
-    for (std::size_t i = 0; i < events.size(); ++i) EXPECT_TRUE(layout::unpack(room[i], events[i]));
-    return events;
-  }
-
- private:
-  [[nodiscard]] const layout::TraceLine& line(std::uint32_t r) const {
-    return reinterpret_cast<const layout::TraceLine*>(mapping_.data() + layout::kTraceLinesOffset)[r];
-  }
-  Mapping mapping_;
-  std::vector<std::uint64_t> next_;
-};
 
 TEST(Trace, WritesOnlyWhileItIsOn) {
   EXPECT_FALSE(on());
   {
     const Switch tracing;
     EXPECT_TRUE(on());
-    View view(tracing);
+    TraceView view(tracing);
     std::thread([] { note(Kind::Take, 1, 2, 3); }).join();
     std::size_t events = 0;
     for (std::uint32_t r = 0; r < view.header().committed.load(); ++r) events += view.drain(r).size();
@@ -65,13 +31,13 @@ TEST(Trace, WritesOnlyWhileItIsOn) {
   }
   EXPECT_FALSE(on());
   const Switch again;
-  View view(again);
+  TraceView view(again);
   EXPECT_TRUE(on());
   for (std::uint32_t r = 0; r < view.header().committed.load(); ++r) EXPECT_TRUE(view.drain(r).empty());
 }
 
 TEST(Trace, OffNothingIsWritten) {
-  View view{Switch{}};
+  TraceView view{Switch{}};
   ASSERT_FALSE(on());
   std::thread([] {
     for (int i = 0; i < 100; ++i) note(Kind::Take, 1, 2, 3);
@@ -84,7 +50,7 @@ TEST(Trace, EachThreadHasItsRing) {
   constexpr std::size_t kThreads = 6;
   constexpr std::uint64_t kEvents = 1000;
   const Switch tracing;
-  View view(tracing);
+  TraceView view(tracing);
   std::barrier all_alive(static_cast<std::ptrdiff_t>(kThreads));
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t)
@@ -110,7 +76,7 @@ TEST(Trace, EachThreadHasItsRing) {
 
 TEST(Trace, TheRingOfAThreadThatEndedIsTakenOver) {
   const Switch tracing;
-  const View view(tracing);
+  const TraceView view(tracing);
   const std::uint64_t before = view.header().without_ring.load();
   std::vector<std::pair<std::uint32_t, std::uint8_t>> seen;
   for (std::uint32_t i = 0; i < 2 * layout::kTraceRings; ++i) {
@@ -129,7 +95,7 @@ TEST(Trace, TheRingOfAThreadThatEndedIsTakenOver) {
 
 TEST(Trace, EventsOfThreadsWithoutARingAreCounted) {
   Switch tracing;
-  const View view(tracing);
+  const TraceView view(tracing);
   const std::uint64_t before = view.header().without_ring.load();
   constexpr std::uint32_t kThreads = layout::kTraceRings + 10;
   std::barrier all_alive(static_cast<std::ptrdiff_t>(kThreads + 1));
