@@ -45,13 +45,11 @@ struct Track {
 
 class ChromeWriter {
  public:
-  ChromeWriter(std::vector<TracedEvent>& events, const TraceWords& words,
+  ChromeWriter(const std::vector<TracedEvent>& events, const TraceWords& words,
                const std::function<void(std::string_view)>& write)
       : events_(events), words_(words), write_(write) {}
 
   ChromeTrace run() {
-    std::stable_sort(events_.begin(), events_.end(),
-                     [](const TracedEvent& a, const TracedEvent& b) { return a.what.time_ns < b.what.time_ns; });
     if (!events_.empty()) begin_ns_ = earliest();
     for (std::size_t i = 0; i < events_.size(); ++i) note(events_[i], i);
     text_ = R"({"displayTimeUnit":"ns","traceEvents":[)";
@@ -164,6 +162,8 @@ class ChromeWriter {
                      e.argument == 0 ? std::string() : fmt::format(R"(,"callback":{})", json_text(callback(event))));
       case TraceKind::Loss:
         return point(event, "loss", fmt::format(R"(,"samples":{})", e.argument));
+      case TraceKind::Rests:
+        return;  // the arrow to the callback shows it
       case TraceKind::Woken: {
         const Track& on = track(event);
         const std::int64_t slept = e.time_ns - began_sleep(event);
@@ -186,7 +186,7 @@ class ChromeWriter {
     }
   }
 
-  std::vector<TracedEvent>& events_;
+  const std::vector<TracedEvent>& events_;
   const TraceWords& words_;
   const std::function<void(std::string_view)>& write_;
   std::int64_t begin_ns_ = 0;
@@ -219,7 +219,12 @@ TraceWords words_of(const detail::TraceObserver& observer) {
                                   std::uint64_t number) { return observer.callback_of(process, number); }};
 }
 
-ChromeTrace write_chrome_trace(std::vector<TracedEvent>& events, const TraceWords& words,
+void sort_by_time(std::vector<TracedEvent>& events) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const TracedEvent& a, const TracedEvent& b) { return a.what.time_ns < b.what.time_ns; });
+}
+
+ChromeTrace write_chrome_trace(const std::vector<TracedEvent>& events, const TraceWords& words,
                                const std::function<void(std::string_view)>& write) {
   return ChromeWriter(events, words, write).run();
 }

@@ -36,8 +36,11 @@ struct ChromeTrace {
   std::uint64_t without_publication = 0;  ///< callbacks and takes whose publication was not traced
 };
 
-/// Sorts the events by time and writes them. `write` is given the text in pieces; it may throw.
-ChromeTrace write_chrome_trace(std::vector<detail::TracedEvent>& events, const TraceWords& words,
+/// Of the events of one thread at the same time, the order stays.
+void sort_by_time(std::vector<detail::TracedEvent>& events);
+
+/// Writes events that are sorted by time. `write` is given the text in pieces; it may throw.
+ChromeTrace write_chrome_trace(const std::vector<detail::TracedEvent>& events, const TraceWords& words,
                                const std::function<void(std::string_view)>& write);
 
 }  // namespace cardan::apps

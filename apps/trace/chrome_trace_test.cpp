@@ -13,7 +13,7 @@ using detail::TracedEvent;
 using layout::TraceKind;
 using nlohmann::json;
 
-TraceWords words() {
+TraceWords chrome_words() {
   return {
       .process =
           [](std::uint32_t process) {
@@ -28,24 +28,26 @@ TraceWords words() {
                      std::uint64_t number) { return number == 3 ? std::string("detector: image") : std::string(); }};
 }
 
-TracedEvent event(std::uint32_t process, std::uint32_t ring, std::int64_t time, TraceKind kind, std::uint64_t stream,
-                  std::uint64_t sequence, std::uint64_t argument = 0) {
+TracedEvent traced(std::uint32_t process, std::uint32_t ring, std::int64_t time, TraceKind kind, std::uint64_t stream,
+                   std::uint64_t sequence, std::uint64_t argument = 0) {
   return {.what = {.time_ns = time, .stream = stream, .sequence = sequence, .argument = argument, .kind = kind},
           .process = process,
           .ring = ring};
 }
 
-struct Written {
+struct WrittenChrome {
   ChromeTrace numbers;
   json all;
 };
-Written write(std::vector<TracedEvent> events) {
+WrittenChrome chrome_of(std::vector<TracedEvent> events) {
+  sort_by_time(events);
   std::string text;
-  const ChromeTrace numbers = write_chrome_trace(events, words(), [&](std::string_view piece) { text += piece; });
+  const ChromeTrace numbers =
+      write_chrome_trace(events, chrome_words(), [&](std::string_view piece) { text += piece; });
   return {numbers, json::parse(text).at("traceEvents")};
 }
 
-std::vector<json> of_phase(const json& all, const std::string& phase) {
+std::vector<json> chrome_phase(const json& all, const std::string& phase) {
   std::vector<json> found;
   for (const json& one : all)
     if (one.at("ph") == phase) found.push_back(one);
@@ -53,24 +55,24 @@ std::vector<json> of_phase(const json& all, const std::string& phase) {
 }
 
 TEST(ChromeTrace, NoEventsAreAValidFile) {
-  const Written written = write({});
+  const WrittenChrome written = chrome_of({});
   EXPECT_TRUE(written.all.empty());
   EXPECT_EQ(written.numbers.events, 0U);
 }
 
 TEST(ChromeTrace, AnArrowLeadsFromThePublicationToTheCallback) {
-  const Written written = write({
-      event(1, 2, 5'000, TraceKind::Begin, 7, 1, 3),
-      event(1, 2, 9'250, TraceKind::End, 0, 0, 3),
-      event(0, 1, 1'000, TraceKind::Publish, 7, 1, 64),
-      event(1, 2, 3'000, TraceKind::Take, 7, 1),
-      event(1, 2, 4'000, TraceKind::Queue, 7, 1, 3),
+  const WrittenChrome written = chrome_of({
+      traced(1, 2, 5'000, TraceKind::Begin, 7, 1, 3),
+      traced(1, 2, 9'250, TraceKind::End, 0, 0, 3),
+      traced(0, 1, 1'000, TraceKind::Publish, 7, 1, 64),
+      traced(1, 2, 3'000, TraceKind::Take, 7, 1),
+      traced(1, 2, 4'000, TraceKind::Queue, 7, 1, 3),
   });
   EXPECT_EQ(written.numbers.events, 5U);
   EXPECT_EQ(written.numbers.arrows, 1U) << "to the callback, not to the take";
   EXPECT_EQ(written.numbers.without_publication, 0U);
-  const auto begins = of_phase(written.all, "s");
-  const auto ends = of_phase(written.all, "f");
+  const auto begins = chrome_phase(written.all, "s");
+  const auto ends = chrome_phase(written.all, "f");
   ASSERT_EQ(begins.size(), 1U);
   ASSERT_EQ(ends.size(), 1U);
   EXPECT_EQ(begins[0].at("id"), ends[0].at("id"));
@@ -79,33 +81,34 @@ TEST(ChromeTrace, AnArrowLeadsFromThePublicationToTheCallback) {
   EXPECT_EQ(begins[0].at("ts"), 0.0);
   EXPECT_EQ(ends[0].at("pid"), 101);
   EXPECT_EQ(ends[0].at("ts"), 4.0);
-  const auto callbacks = of_phase(written.all, "B");
+  const auto callbacks = chrome_phase(written.all, "B");
   ASSERT_EQ(callbacks.size(), 1U);
   EXPECT_EQ(callbacks[0].at("name"), "detector: image");
   EXPECT_EQ(callbacks[0].at("args").at("topic"), "/camera");
-  EXPECT_EQ(of_phase(written.all, "E").at(0).at("ts"), 8.25);
-  EXPECT_EQ(of_phase(written.all, "M").size(), 4U) << "each process and thread once";
+  EXPECT_EQ(chrome_phase(written.all, "E").at(0).at("ts"), 8.25);
+  EXPECT_EQ(chrome_phase(written.all, "M").size(), 4U) << "each process and thread once";
 }
 
 TEST(ChromeTrace, ATakeWithoutACallbackHasTheArrow) {
-  const Written written = write({event(0, 1, 1'000, TraceKind::Publish, 7, 1, 64),
-                                 event(1, 2, 3'000, TraceKind::Take, 7, 1), event(1, 2, 4'000, TraceKind::Take, 7, 2)});
+  const WrittenChrome written =
+      chrome_of({traced(0, 1, 1'000, TraceKind::Publish, 7, 1, 64), traced(1, 2, 3'000, TraceKind::Take, 7, 1),
+                 traced(1, 2, 4'000, TraceKind::Take, 7, 2)});
   EXPECT_EQ(written.numbers.arrows, 1U);
   EXPECT_EQ(written.numbers.without_publication, 1U);
 }
 
 TEST(ChromeTrace, ASleepIsASlice) {
-  const Written written = write({event(0, 1, 10'000, TraceKind::Woken, 0, 0, 4'000)});
-  const auto slices = of_phase(written.all, "X");
+  const WrittenChrome written = chrome_of({traced(0, 1, 10'000, TraceKind::Woken, 0, 0, 4'000)});
+  const auto slices = chrome_phase(written.all, "X");
   ASSERT_EQ(slices.size(), 1U);
   EXPECT_EQ(slices[0].at("ts"), 0.0);
   EXPECT_EQ(slices[0].at("dur"), 6.0);
 }
 
 TEST(ChromeTrace, UnknownNamesAreNumbers) {
-  const Written written =
-      write({event(0, 9, 1'000, TraceKind::Drop, 255, 3, 8), event(0, 9, 2'000, TraceKind::Loss, 255, 5, 1)});
-  const auto slices = of_phase(written.all, "X");
+  const WrittenChrome written =
+      chrome_of({traced(0, 9, 1'000, TraceKind::Drop, 255, 3, 8), traced(0, 9, 2'000, TraceKind::Loss, 255, 5, 1)});
+  const auto slices = chrome_phase(written.all, "X");
   ASSERT_EQ(slices.size(), 2U);
   EXPECT_EQ(slices[0].at("name"), "drop stream 00000000000000ff");
   EXPECT_EQ(slices[0].at("args").at("callback"), "callback 8");

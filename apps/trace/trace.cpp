@@ -17,6 +17,8 @@
 #include "apps/command.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/trace/chrome_trace.hpp"
+#include "apps/trace/hop_table.hpp"
+#include "apps/trace/hops.hpp"
 #include "apps/verb.hpp"
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
@@ -30,19 +32,24 @@ namespace {
 constexpr const char* kTraceExamples = R"(Examples:
   cardan trace --seconds 5 -o street.json             five seconds of the running system
   cardan trace -o street.json                         until Ctrl-C
+  cardan trace --seconds 5 --from /camera/front --to /command
+                                                      where the time of each frame went, hop by hop
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
 callbacks; arrows lead from a publication to the callbacks that it caused.
+A hop of --from and --to leads from a publication to the next one, which it caused: the sample that triggered the
+callback, or else the oldest one that was read.
 Processes of other users are left out: only they and root may trace them.
-Exit codes: 0 written, 1 nothing was traced, 2 wrong options.)";
+Exit codes: 0 written, 1 nothing was traced, or no frame went from --from to --to, 2 wrong options.)";
 
 constexpr auto kBetweenDrains = std::chrono::milliseconds{5};
 constexpr std::int64_t kBetweenLooks = 1'000'000'000;  ///< for new processes, threads and names; ns
 constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gigabyte
 
 struct TraceOptions {
-  std::string domain, file;
+  std::string domain, file, from, to;
   double seconds = 0;
+  bool json = false;
 };
 
 void write_all(int fd, std::string_view text) {
@@ -98,23 +105,31 @@ void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written
 }
 
 int trace(const TraceOptions& o) {
+  if (o.file.empty() && o.from.empty()) throw CLI::RequiredError("-o FILE, or --from TOPIC and --to TOPIC");
   stop_on_signals();
   detail::TraceObserver observer({.domain = o.domain});
   std::vector<detail::TracedEvent> events = gather(observer, o.seconds);
+  sort_by_time(events);
+  const TraceWords words = words_of(observer);
   ChromeTrace written;
-  if (!events.empty()) {
+  if (!o.file.empty() && !events.empty()) {
     const Fd file = open_output(o.file);
-    written =
-        write_chrome_trace(events, words_of(observer), [&file](std::string_view text) { write_all(file.get(), text); });
+    written = write_chrome_trace(events, words, [&file](std::string_view text) { write_all(file.get(), text); });
   }
   show_gaps(observer, written);
   if (events.empty()) {
     warn("no event was traced: nothing was published, or no process of this user runs");
     return kFailed;
   }
-  emit(fmt::format("{}: {} events and {} arrows of {} processes\n", o.file, written.events, written.arrows,
-                   observer.processes().size()));
-  return kOk;
+  if (!o.file.empty())
+    warn(fmt::format("{}: {} events and {} arrows of {}", o.file, written.events, written.arrows,
+                     number_of(observer.processes().size(), "process", "es")));
+  if (o.from.empty()) return kOk;
+  const TracedChain chain = find_chain(events, words, o.from, o.to);
+  emit(o.json ? hops_json(chain, o.from, o.to) : hop_tables(chain, o.from, o.to));
+  if (!chain.ways.empty()) return kOk;
+  warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
+  return kFailed;
 }
 
 }  // namespace
@@ -123,7 +138,12 @@ static void add_trace_command(CLI::App& app) {
   auto* const command = app.add_subcommand("trace", "Write what all threads do to a file for a viewer of traces");
   command->footer(kTraceExamples);
   auto o = std::make_shared<TraceOptions>();
-  command->add_option("-o,--output", o->file, "File in Chrome's JSON trace form")->required();
+  command->add_option("-o,--output", o->file, "File in Chrome's JSON trace form");
+  auto* const from = command->add_option("--from", o->from, "Print the hops of the frames that begin on this topic");
+  auto* const to = command->add_option("--to", o->to, "And reach this one");
+  from->needs(to);
+  to->needs(from);
+  command->add_flag("--json", o->json, "Print the hops as JSON")->needs(from);
   command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)")
       ->check(CLI::PositiveNumber);
   add_domain_option(command, o->domain);

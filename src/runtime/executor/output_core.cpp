@@ -102,7 +102,8 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   if (block->origin_ns == 0) block->origin_ns = basis_of_publication({}).origin_ns;
   block->stream_id = stream_;
   if (chain_.entries != 0) note_chains(*block);
-  trace::note(trace::Kind::Publish, stream_, n);
+  if (trace::on()) [[unlikely]]
+    trace::write_publication(steady_now(), stream_, n, 0, basis_of_publication({}));
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
     channel_->deliver(*block, block->publish_ns, last_);

@@ -148,7 +148,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   if (last_publish_ns_ != 0 && gap > hot.longest_gap_ns.load(relaxed)) hot.longest_gap_ns.store(gap, relaxed);
   goes_cold_ = gap > kForgets;
   last_publish_ns_ = now;
-  trace::note_publication(now, *this, n, bytes);
+  trace::note_publication(now, *this, n, bytes, at_.meta(s));
   slots_.published(at_, table_, s, n);
   return in_time;
 }

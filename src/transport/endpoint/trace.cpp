@@ -129,6 +129,17 @@ void write(layout::TraceEvent event) noexcept {
   protocol::write_event<Native>(ring_here.ring, layout::pack(event));
 }
 
+void write_publication(std::int64_t time_ns, std::uint64_t stream, std::uint64_t sequence, std::uint64_t bytes,
+                       const Basis& basis) noexcept {
+  write({.time_ns = time_ns, .stream = stream, .sequence = sequence, .argument = bytes, .kind = Kind::Publish});
+  if (basis.stream == 0) return;
+  write({.time_ns = time_ns,
+         .stream = basis.stream,
+         .sequence = basis.sequence,
+         .argument = sequence,
+         .kind = Kind::Rests});
+}
+
 Switch::Switch() {
   TraceArea& all = the_area();
   const std::lock_guard lock(all.mutex);

@@ -23,6 +23,9 @@ using Kind = layout::TraceKind;
 /// Writes an event to this thread's ring, if there is one for it. `owner` is set here. Any thread; allocates nothing; a
 /// thread's first event makes some system calls.
 void write(layout::TraceEvent event) noexcept;
+/// The events of a publication: itself, and the cause that `basis` names.
+void write_publication(std::int64_t time_ns, std::uint64_t stream, std::uint64_t sequence, std::uint64_t bytes,
+                       const Basis& basis) noexcept;
 
 /// The points. They look at their arguments only while tracing is on: a line that nothing else needs would cost more
 /// than the rest.
@@ -55,14 +58,15 @@ void note_end(std::int64_t time_ns, const C& callback) noexcept {
   if (on()) [[unlikely]]
     write({.time_ns = time_ns, .argument = callback.trace_name(), .kind = Kind::End});
 }
+/// A publication and its cause. `publisher` has a header().
 template <class P>
-void note_publication(std::int64_t time_ns, const P& publisher, std::uint64_t sequence, std::uint64_t bytes) noexcept {
-  if (on()) [[unlikely]]
-    write({.time_ns = time_ns,
-           .stream = publisher.header().stream,
-           .sequence = sequence,
-           .argument = bytes,
-           .kind = Kind::Publish});
+void note_publication(std::int64_t time_ns, const P& publisher, std::uint64_t sequence, std::uint64_t bytes,
+                      const layout::SlotMeta& slot) noexcept {
+  if (!on()) [[likely]]
+    return;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  write_publication(time_ns, publisher.header().stream, sequence, bytes,
+                    {.stream = slot.cause_stream.load(relaxed), .sequence = slot.cause_sequence.load(relaxed)});
 }
 
 /// While it lives, this thread sleeps, or tries to. One that was not traced when it fell asleep is not told.

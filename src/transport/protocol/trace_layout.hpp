@@ -58,8 +58,9 @@ enum class TraceKind : std::uint8_t {
   End,          ///< the same
   Drop,         ///< given up before a callback got it; argument: name of that callback, or 0: it was damaged
   Loss,         ///< argument: number of samples that were lost just before this one
+  Rests,        ///< right after Publish: the sample that caused it; argument: sequence of the publication
 };
-inline constexpr std::uint8_t kLastTraceKind = static_cast<std::uint8_t>(TraceKind::Loss);
+inline constexpr std::uint8_t kLastTraceKind = static_cast<std::uint8_t>(TraceKind::Rests);
 
 /// One event, unpacked. In the ring: time, stream, kind : 8 | owner : 8 | sequence : 48, argument.
 struct TraceEvent {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/trace/hop_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "apps/terminal/output.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kSlowest = 10;
+
+using Pick = std::function<std::int64_t(const TracedFrame&)>;
+
+std::vector<std::int64_t> all_of(const TracedWay& way, const Pick& pick) {
+  std::vector<std::int64_t> values;
+  values.reserve(way.frames.size());
+  for (const TracedFrame& frame : way.frames) values.push_back(pick(frame));
+  return values;
+}
+
+double mean_of(const std::vector<std::int64_t>& values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+/// The parts of one hop, and their sum.
+std::vector<std::pair<const char*, Pick>> parts_of(std::size_t hop) {
+  return {{"transport", [hop](const TracedFrame& f) { return f.hops[hop].transport; }},
+          {"waiting", [hop](const TracedFrame& f) { return f.hops[hop].waiting; }},
+          {"running", [hop](const TracedFrame& f) { return f.hops[hop].running; }},
+          {"all", [hop](const TracedFrame& f) { return f.hops[hop].all(); }}};
+}
+
+std::string two_times(const std::vector<std::int64_t>& values) {
+  return time_text(static_cast<double>(percentile_of(values, 50))) + " / " +
+         time_text(static_cast<double>(percentile_of(values, 99)));
+}
+
+std::size_t slowest_hop(const TracedFrame& frame) {
+  const auto slowest = std::max_element(frame.hops.begin(), frame.hops.end(),
+                                        [](const HopTimes& a, const HopTimes& b) { return a.all() < b.all(); });
+  return static_cast<std::size_t>(slowest - frame.hops.begin());
+}
+
+std::vector<const TracedFrame*> slowest_frames(const TracedWay& way) {
+  std::vector<const TracedFrame*> slowest;
+  for (const TracedFrame& frame : way.frames)
+    if (!frame.hops.empty()) slowest.push_back(&frame);
+  const auto end = slowest.begin() + static_cast<std::ptrdiff_t>(std::min(kSlowest, slowest.size()));
+  std::partial_sort(slowest.begin(), end, slowest.end(),
+                    [](const TracedFrame* a, const TracedFrame* b) { return a->all() > b->all(); });
+  slowest.erase(end, slowest.end());
+  return slowest;
+}
+
+std::string table_of(const TracedWay& way) {
+  Table table({{"HOP"},
+               {"TO"},
+               {"TRANSPORT p50 / p99", true},
+               {"WAITING", true},
+               {"RUNNING", true},
+               {"MEAN", true},
+               {"SHARE", true}});
+  const double whole = mean_of(all_of(way, [](const TracedFrame& f) { return f.all(); }));
+  for (std::size_t hop = 0; hop < way.hops.size(); ++hop) {
+    std::vector<std::string> cells{printable(way.hops[hop].by), printable(way.hops[hop].to)};
+    for (const auto& [name, pick] : parts_of(hop))
+      if (std::string_view(name) != "all") cells.push_back(two_times(all_of(way, pick)));
+    const double mean = mean_of(all_of(way, [hop](const TracedFrame& f) { return f.hops[hop].all(); }));
+    cells.push_back(time_text(mean));
+    cells.push_back(whole > 0 ? fmt::format("{:.0f} %", 100 * mean / whole) : "-");
+    table.row(std::move(cells));
+  }
+  return table.shown();
+}
+
+std::string slow_frames_text(const TracedWay& way) {
+  Table table({{"FRAME", true}, {"TIME", true}, {"SLOWEST HOP"}, {"TOOK", true}});
+  for (const TracedFrame* frame : slowest_frames(way)) {
+    const std::size_t hop = slowest_hop(*frame);
+    table.row({fmt::format("{}", frame->sequence), time_text(static_cast<double>(frame->all())),
+               printable(way.hops[hop].by), time_text(static_cast<double>(frame->hops[hop].all()))});
+  }
+  return table.shown();
+}
+
+double in_us(double ns) { return ns / 1000; }
+
+ordered_json figures_of(const std::vector<std::int64_t>& values) {
+  return {{"mean", in_us(mean_of(values))},
+          {"p50", in_us(static_cast<double>(percentile_of(values, 50)))},
+          {"p99", in_us(static_cast<double>(percentile_of(values, 99)))}};
+}
+
+}  // namespace
+
+std::string hop_tables(const TracedChain& chain, const std::string& from, const std::string& to) {
+  std::string text;
+  for (const TracedWay& way : chain.ways) {
+    const std::vector<std::int64_t> whole = all_of(way, [](const TracedFrame& f) { return f.all(); });
+    text += fmt::format("{} → {}: {}, end to end p50 {}, p99 {}, mean {}\n", printable(from), printable(to),
+                        number_of(way.frames.size(), "frame"), time_text(static_cast<double>(percentile_of(whole, 50))),
+                        time_text(static_cast<double>(percentile_of(whole, 99))), time_text(mean_of(whole)));
+    if (way.hops.empty()) continue;
+    text += table_of(way) + "Shares are of the mean: means of hops add up, percentiles do not.\n\n";
+    text += slow_frames_text(way) + "\n";
+  }
+  if (chain.from_others != 0)
+    text += fmt::format("{} on {} do not rest on {}.\n", number_of(chain.from_others, "publication"), printable(to),
+                        printable(from));
+  if (chain.incomplete != 0)
+    text += fmt::format("{} on {} were not traced on their whole way.\n", number_of(chain.incomplete, "publication"),
+                        printable(to));
+  return text;
+}
+
+std::string hops_json(const TracedChain& chain, const std::string& from, const std::string& to) {
+  ordered_json ways = ordered_json::array();
+  for (const TracedWay& way : chain.ways) {
+    ordered_json hops = ordered_json::array();
+    for (std::size_t hop = 0; hop < way.hops.size(); ++hop) {
+      ordered_json one{{"by", way.hops[hop].by}, {"to", way.hops[hop].to}};
+      for (const auto& [name, pick] : parts_of(hop)) one[std::string(name) + "_us"] = figures_of(all_of(way, pick));
+      hops.push_back(std::move(one));
+    }
+    ordered_json slowest = ordered_json::array();
+    for (const TracedFrame* frame : slowest_frames(way))
+      slowest.push_back({{"sequence", frame->sequence},
+                         {"all_us", in_us(static_cast<double>(frame->all()))},
+                         {"slowest_hop", slowest_hop(*frame)}});
+    ways.push_back({{"frames", way.frames.size()},
+                    {"all_us", figures_of(all_of(way, [](const TracedFrame& f) { return f.all(); }))},
+                    {"hops", std::move(hops)},
+                    {"slowest", std::move(slowest)}});
+  }
+  const ordered_json all{{"from", from},
+                         {"to", to},
+                         {"ways", std::move(ways)},
+                         {"from_others", chain.from_others},
+                         {"incomplete", chain.incomplete}};
+  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace cardan::apps
