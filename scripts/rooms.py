@@ -73,7 +73,7 @@ apps/graph: apps/terminal apps
 apps/doctor: apps/terminal apps
 apps/top: apps/terminal apps apps/component
 apps/topic: apps/terminal apps apps/protobuf apps/message apps/component
-apps/trace: apps/terminal apps
+apps/trace: apps/terminal apps apps/component
 apps/tour: apps/terminal apps
 apps/view: apps
 apps/bench: apps

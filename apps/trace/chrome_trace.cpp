@@ -41,6 +41,7 @@ SampleKey sample_of(const TracedEvent& event) { return {event.what.stream, event
 struct Track {
   int pid;
   std::int64_t tid;
+  std::uint32_t open = 0;  ///< callbacks that have begun
 };
 
 class ChromeWriter {
@@ -73,7 +74,7 @@ class ChromeWriter {
     if (event.what.kind == TraceKind::Queue) queued_.insert({event.process, event.what.stream, event.what.sequence});
   }
 
-  const Track& track(const TracedEvent& event) {
+  Track& track(const TracedEvent& event) {
     const auto key = std::tuple(event.process, event.ring, event.what.owner);
     if (const auto known = tracks_.find(key); known != tracks_.end()) return known->second;
     const TraceWords::Process process = words_.process(event.process);
@@ -171,7 +172,8 @@ class ChromeWriter {
                     on.tid, at(began_sleep(event)), slept / 1000, slept % 1000);
       }
       case TraceKind::Begin: {
-        const Track on = track(event);
+        Track& on = track(event);
+        ++on.open;
         const std::string args = e.stream == 0 ? std::string()
                                                : fmt::format(R"(,"args":{{"topic":{},"sequence":{}}})",
                                                              json_text(topic(e.stream)), e.sequence);
@@ -180,7 +182,9 @@ class ChromeWriter {
         return arrow(event);
       }
       case TraceKind::End: {
-        const Track& on = track(event);
+        Track& on = track(event);
+        if (on.open == 0) return;  // it began before the trace
+        --on.open;
         return line(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", on.pid, on.tid, at(e.time_ns));
       }
     }

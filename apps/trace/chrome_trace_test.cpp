@@ -97,6 +97,14 @@ TEST(ChromeTrace, ATakeWithoutACallbackHasTheArrow) {
   EXPECT_EQ(written.numbers.without_publication, 1U);
 }
 
+TEST(ChromeTrace, AnEndWhoseBeginWasNotTracedIsLeftOut) {
+  const WrittenChrome written =
+      chrome_of({traced(0, 1, 1'000, TraceKind::End, 0, 0, 3), traced(0, 1, 2'000, TraceKind::Begin, 0, 0, 3),
+                 traced(0, 1, 3'000, TraceKind::End, 0, 0, 3)});
+  EXPECT_EQ(chrome_phase(written.all, "B").size(), 1U);
+  EXPECT_EQ(chrome_phase(written.all, "E").size(), 1U);
+}
+
 TEST(ChromeTrace, ASleepIsASlice) {
   const WrittenChrome written = chrome_of({traced(0, 1, 10'000, TraceKind::Woken, 0, 0, 4'000)});
   const auto slices = chrome_phase(written.all, "X");

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/command.hpp"
+#include "apps/component/components.hpp"
 #include "apps/terminal/output.hpp"
 #include "apps/trace/chrome_trace.hpp"
 #include "apps/trace/hop_table.hpp"
@@ -24,6 +25,7 @@
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "src/base/output_file.hpp"
+#include "src/config/suggest.hpp"
 #include "src/transport/trace_observer.hpp"
 
 namespace cardan::apps {
@@ -32,22 +34,22 @@ namespace {
 constexpr const char* kTraceExamples = R"(Examples:
   cardan trace --seconds 5 -o street.json             five seconds of the running system
   cardan trace -o street.json                         until Ctrl-C
-  cardan trace --seconds 5 --from /camera/front --to /command
-                                                      where the time of each frame went, hop by hop
+  cardan trace --seconds 5 --chain brake              where the time of each frame went, hop by hop
+  cardan trace --seconds 5 --from /camera/front --to /command --json
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
 callbacks; arrows lead from a publication to the callbacks that it caused.
-A hop of --from and --to leads from a publication to the next one, which it caused: the sample that triggered the
+A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that triggered the
 callback, or else the oldest one that was read.
 Processes of other users are left out: only they and root may trace them.
-Exit codes: 0 written, 1 nothing was traced, or no frame went from --from to --to, 2 wrong options.)";
+Exit codes: 0 written, 1 nothing was traced, no frame went the whole way, or no such chain, 2 wrong options.)";
 
 constexpr auto kBetweenDrains = std::chrono::milliseconds{5};
 constexpr std::int64_t kBetweenLooks = 1'000'000'000;  ///< for new processes, threads and names; ns
 constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gigabyte
 
 struct TraceOptions {
-  std::string domain, file, from, to;
+  std::string domain, file, chain, from, to;
   double seconds = 0;
   bool json = false;
 };
@@ -104,11 +106,35 @@ void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written
                      written.without_publication));
 }
 
-int trace(const TraceOptions& o) {
-  if (o.file.empty() && o.from.empty()) throw CLI::RequiredError("-o FILE, or --from TOPIC and --to TOPIC");
+/// The topics of a chain of the running system. False: there is no such chain, which is reported.
+bool find_topics(TraceOptions& o) {
+  std::vector<std::string> known;
+  for (const host::ComponentReport& component : components_there(o.domain).components)
+    for (const host::ChainReport& chain : component.chains) {
+      if (chain.chain == o.chain) {
+        o.from = chain.from;
+        o.to = chain.to;
+        return true;
+      }
+      known.push_back(chain.chain);
+    }
+  warn(fmt::format("no chain of the running system is called '{}' — {}", o.chain,
+                   config::suggestion(o.chain, known, "its configuration has no chains")));
+  return false;
+}
+
+int trace(const TraceOptions& asked) {
+  TraceOptions o = asked;
+  const bool hops = !o.chain.empty() || !o.from.empty();
+  if (o.file.empty() && !hops) throw CLI::RequiredError("-o FILE, --chain NAME, or --from TOPIC and --to TOPIC");
+  if (o.json && !hops) throw CLI::RequiredError("--chain NAME, or --from TOPIC and --to TOPIC, for --json");
+  if (!o.chain.empty() && !find_topics(o)) return kFailed;
   stop_on_signals();
   detail::TraceObserver observer({.domain = o.domain});
   std::vector<detail::TracedEvent> events = gather(observer, o.seconds);
+  std::erase_if(events, [&](const detail::TracedEvent& event) {  // the look for the chain
+    return observer.processes()[event.process].pid == ::getpid();
+  });
   sort_by_time(events);
   const TraceWords words = words_of(observer);
   ChromeTrace written;
@@ -143,7 +169,8 @@ static void add_trace_command(CLI::App& app) {
   auto* const to = command->add_option("--to", o->to, "And reach this one");
   from->needs(to);
   to->needs(from);
-  command->add_flag("--json", o->json, "Print the hops as JSON")->needs(from);
+  command->add_option("--chain", o->chain, "The same for a chain of the running system")->excludes(from)->excludes(to);
+  command->add_flag("--json", o->json, "Print the hops as JSON");
   command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)")
       ->check(CLI::PositiveNumber);
   add_domain_option(command, o->domain);

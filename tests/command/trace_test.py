@@ -39,7 +39,7 @@ class Trace(unittest.TestCase):
         def process(name, kind):
             return {"components": {name: {"library": LIBRARY, "class": kind}}}
         with open(path("chains.json"), "w") as file:
-            json.dump({"name": "traced", "processes": {"eyes": process("source", "ChainSource"), "mind": process("detector", "ChainDetector"),
+            json.dump({"name": "traced", "chains": {"brake": {"from": "/camera", "to": "/command"}}, "processes": {"eyes": process("source", "ChainSource"), "mind": process("detector", "ChainDetector"),
                                                        "hands": process("driver", "ChainDriver")}}, file)
         with open(path("log"), "w") as log:
             cls.run_ = subprocess.Popen([CARDAN, "run", path("chains.json"), "--no-view", "--reports", path("out")],
@@ -69,7 +69,7 @@ class Trace(unittest.TestCase):
         self.assertAlmostEqual(detector["all_us"]["mean"] + driver["all_us"]["mean"], way["all_us"]["mean"], delta=0.01)
 
     def test_the_table(self):
-        table = cardan("trace", "--seconds", "1", "--from", "/camera", "--to", "/command").stdout
+        table = cardan("trace", "--seconds", "1", "--chain", "brake").stdout
         self.assertIn("/camera → /command", table)
         self.assertIn("detector: ", table)
 
@@ -90,6 +90,8 @@ class Trace(unittest.TestCase):
     def test_wrong_options(self):
         cardan("trace", codes=(2,))
         cardan("trace", "--from", "/camera", codes=(2,))
+        cardan("trace", "--json", "-o", path("x.json"), codes=(2,))
+        self.assertIn("did you mean 'brake'?", cardan("trace", "--chain", "brak", codes=(1,)).stderr)
         cardan("trace", "--seconds", "0.2", "--from", "/nowhere", "--to", "/command", codes=(1,))
 
 
