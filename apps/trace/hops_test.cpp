@@ -122,8 +122,8 @@ TEST(Hops, TheTableNamesTheSlowHop) {
   HopTrace trace;
   for (std::uint64_t n = 1; n <= 20; ++n) trace.frame(n, static_cast<std::int64_t>(n) * 100'000, n == 13 ? 50'000 : 0);
   const TracedChain chain = trace.find();
-  const auto json = nlohmann::json::parse(hops_json(chain, "/camera", "/command"));
-  const auto& way = json.at("ways").at(0);
+  const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command"));
+  const auto& way = found.at("ways").at(0);
   EXPECT_EQ(way.at("frames"), 20);
   EXPECT_EQ(way.at("slowest").size(), 10U);
   EXPECT_EQ(way.at("slowest").at(0).at("sequence"), 13);
