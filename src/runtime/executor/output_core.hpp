@@ -77,7 +77,6 @@ class OutputCore {
   const RuntimeClock& clock_;
   LastSamples last_;
   std::uint64_t stream_;  ///< of its samples in this process
-  Basis named_{};         ///< of the publication under way
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
   bool told_not_encoded_ = false;
