@@ -13,6 +13,7 @@ order=(
   "format   2"
   "api      5"
   "clang   30"
+  "tidy    30"
   "tests   60"
   "asan    30"
   "tsan    20"
@@ -21,7 +22,6 @@ order=(
   "zenoh   25"
   "dds     15"
   "deb     20"
-  "tidy    30"
   "fuzz    45"
 )
 selected=" $* "

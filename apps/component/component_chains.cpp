@@ -59,13 +59,6 @@ ordered_json chain_json(const ChainReport& figures, const ChainReport& totals) {
           {"last_late_ago_ms", totals.late_ago_ns < 0 ? ordered_json() : ordered_json(ms(totals.late_ago_ns))}};
 }
 
-const ChainHopReport* slowest_of(const ChainReport& chain) noexcept {
-  const auto most =
-      std::max_element(chain.hops.begin(), chain.hops.end(),
-                       [](const ChainHopReport& a, const ChainHopReport& b) { return a.longest < b.longest; });
-  return most == chain.hops.end() ? nullptr : &*most;
-}
-
 void add_chain_rows(Table& table, const std::vector<ChainReport>& chains, double seconds, bool narrow,
                     std::string& component) {
   for (const ChainReport& x : chains)

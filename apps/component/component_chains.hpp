@@ -19,9 +19,6 @@ void subtract(std::vector<host::ChainReport>& now, const std::vector<host::Chain
 /// `figures` within a measurement, `totals` since the start of the component.
 [[nodiscard]] nlohmann::ordered_json chain_json(const host::ChainReport& figures, const host::ChainReport& totals);
 
-/// The component that took longest most often; null: none is known.
-[[nodiscard]] const host::ChainHopReport* slowest_of(const host::ChainReport& chain) noexcept;
-
 /// Rows of the table of callbacks. `component`: its name, in the first row.
 void add_chain_rows(Table& table, const std::vector<host::ChainReport>& chains, double seconds, bool narrow,
                     std::string& component);

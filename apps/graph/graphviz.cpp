@@ -33,10 +33,15 @@ Scratch scratch_file() {
   return file;
 }
 
+void go_to_begin(std::FILE* file) {
+  if (std::fseek(file, 0, SEEK_SET) != 0)
+    cannot_draw(std::string("the temporary file is not readable: ") + std::strerror(errno));
+}
+
 std::string content_of(std::FILE* file) {
   std::string text;
   std::array<char, 1 << 16> part{};
-  std::rewind(file);
+  go_to_begin(file);
   while (const std::size_t bytes = std::fread(part.data(), 1, part.size(), file)) text.append(part.data(), bytes);
   return text;
 }
@@ -51,7 +56,7 @@ std::string svg_of(const std::string& dot) {
   const Scratch in = scratch_file(), out = scratch_file();
   if (std::fwrite(dot.data(), 1, dot.size(), in.get()) != dot.size() || std::fflush(in.get()) != 0)
     cannot_draw(std::string("the temporary file is not written: ") + std::strerror(errno));
-  std::rewind(in.get());
+  go_to_begin(in.get());
   posix_spawn_file_actions_t files{};
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_adddup2(&files, ::fileno(in.get()), STDIN_FILENO);

@@ -111,7 +111,7 @@ std::optional<RunFigures> RecordBench::measure(Peer peer, const Load& load, std:
   const std::string what =
       fmt::format("{}{}, {}{}, round {}", name_of(load.part), load.scene != 0 ? fmt::format(" {}", load.scene) : "",
                   described(peer), load.cameras > 0 ? fmt::format(", {} cameras", load.cameras) : "", round + 1);
-  const auto best = least_disturbed(
+  auto best = least_disturbed(
       [&](int attempt) -> std::optional<RunFigures> {
         progress_.now(what + (attempt > 0 ? " (again: steal)" : ""));
         folder_.clear();

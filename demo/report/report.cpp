@@ -174,15 +174,16 @@ std::string comparison(const std::vector<Measured>& measured, const Inputs& inpu
         [&](const Figures& f) { return (f.*of).mean; });
   };
   mean("to the decision: carried", &Figures::carried_us);
-  for (const auto& [chain, title] :
-       {std::pair{"camera", "age of the picture at a decision"}, std::pair{"lidar", "age of the scan at a decision"}}) {
-    const auto age = [&, chain = chain](const Figures& f, double percent) {
+  const auto ages_of = [&](const char* title, const std::string& chain) {
+    const auto age = [&](const Figures& f, double percent) {
       const auto found = f.ages.find(chain);
       return age_us(found == f.ages.end() ? LatencyHistogram{} : found->second, percent);
     };
     line(title, [&](const Figures& f) { return number(age(f, 50)); }, [&](const Figures& f) { return age(f, 50); });
     line("  99th percentile", [&](const Figures& f) { return number(age(f, 99)); }, none);
-  }
+  };
+  ages_of("age of the picture at a decision", "camera");
+  ages_of("age of the scan at a decision", "lidar");
   line("  decisions", [](const Figures& f) { return fmt::format("{}", f.decisions); }, none);
   return "Side by side, µs: of each hop the median ± its 95 % interval and the 99th\n"
          "percentile; of the way to a decision the mean; ages as Cardan carries them\n" +

@@ -68,8 +68,8 @@ class Sample {
   /// The publisher's own stamp (set_source_time), nanoseconds of the clock that the publisher chose. 0: none.
   [[nodiscard]] std::int64_t source_time() const noexcept { return block_ == nullptr ? 0 : block_->source_ns; }
   /// Steady clock, nanoseconds: the oldest publication on which this one rests, through all components that handed it
-  /// on; its own publish_time() if it rests on none. 0: not known, because another user's sample is among its grounds.
-  /// (docs/chains.md)
+  /// on; its own publish_time() if it rests on none. 0: not known, because another user's sample is among its grounds,
+  /// or it is time 0 of a simulation. (docs/chains.md)
   [[nodiscard]] std::int64_t origin_time() const noexcept { return block_ == nullptr ? 0 : block_->origin(); }
   /// Time since origin_time(): how old the information is. Empty: not known. In callbacks of a simulation: by the
   /// simulation's clock.

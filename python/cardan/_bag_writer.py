@@ -56,7 +56,7 @@ class BagWriter:
             raise Error("invalid_argument", f"the topic is {topic!r}", "give its name, as '/imu'")
         own_sequence, own_publish, own_source, own_log = 0, 0, 0, 0
         if isinstance(message, Message):
-            own_sequence, _, own_publish, own_source, own_log, _ = Message._info(message)
+            own_sequence, _, own_publish, own_source, own_log, _, _ = Message._info(message)
             if own_log == 0 and own_publish != 0:  # it came from a topic: by the steady clock
                 own_publish += time.time_ns() - time.monotonic_ns()
         if isinstance(message, Encoded) and kind is None:

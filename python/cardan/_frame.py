@@ -84,7 +84,7 @@ def _columns(
                 raise Error("invalid_argument", f"{message.topic} has messages of several types", "read them one by one")
             known = kind
             names, dtype = _dtype(kind, fields)
-        sequence, _, publish, source, log, _ = _cardan.Message._info(message)
+        sequence, _, publish, source, log, _, _ = _cardan.Message._info(message)
         times.append((log, publish, source, sequence))
         roots.append(_cardan._root(message))
         if len(times) >= _AT_ONCE:

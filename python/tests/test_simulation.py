@@ -362,9 +362,10 @@ def test_a_publication_is_as_old_as_what_it_rests_on(rests_on: bool, kept: bool)
         simulation.add("slow", Slow)
         simulation.add("reader", Reader)
         simulation.start()
+        simulation.run_for(0.005)
         push(simulation, RIGHT, 1, 0)
-        simulation.run_for(0.010)
+        simulation.run_for(0.005)
         push(simulation, LEFT, 1, 0)
         simulation.run_for(0.020)
         assert simulation.failures == 0
-    assert ages == [pytest.approx(0.030 if kept else 0.020 if rests_on else 0.0)]
+    assert ages == [pytest.approx(0.025 if kept else 0.020 if rests_on else 0.0)]

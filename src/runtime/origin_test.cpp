@@ -10,26 +10,13 @@
 #include <vector>
 
 #include "cardan/simulation.hpp"
+#include "src/runtime/street_test.hpp"
 
-namespace origins {
-struct Number {
-  std::uint64_t value = 0;
-};
-}  // namespace origins
-CARDAN_MESSAGE(origins::Number, "test_msgs/msg/Number", value);
-
-namespace cardan {
+namespace cardan::origin_test {
 namespace {
 
 using namespace std::chrono_literals;
-using origins::Number;
-using Words = std::map<std::string, int>;  // no shared memory can carry it
-
-constexpr Topic<Number> kCamera{"/camera", {.depth = 8}};
-constexpr Topic<Number> kLidar{"/lidar", {.depth = 8}};
-constexpr Topic<Number> kFound{"/found", {.depth = 8}};
-constexpr Topic<Words> kWords{"/words", {.depth = 8}};
-constexpr Topic<Number> kCommand{"/command", {.depth = 8}};
+using namespace street_test;  // NOLINT(google-build-using-namespace): its topics are those of this file
 
 /// Hands on what comes.
 struct Detector : Component {
@@ -183,4 +170,4 @@ TEST_F(Origins, AComponentNamesTheSamplesThatItKeeps) {
 }
 
 }  // namespace
-}  // namespace cardan
+}  // namespace cardan::origin_test

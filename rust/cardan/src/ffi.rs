@@ -137,6 +137,7 @@ mod tests {
             (publisher, offset_of!(PublisherOptions, access)),
             (publisher, offset_of!(PublisherOptions, via)),
             (size_of::<Frame>(), offset_of!(Frame, publisher)),
+            (size_of::<Frame>(), offset_of!(Frame, origin_ns)),
             (size_of::<Frame>(), offset_of!(Frame, suffix_size)),
             (size_of::<Frame>(), offset_of!(Frame, struct_size)),
         ];

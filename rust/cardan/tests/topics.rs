@@ -68,7 +68,7 @@ fn sample(subscriber: &mut Subscriber) -> Sample {
 #[test]
 fn a_message_is_as_old_as_the_oldest_that_it_rests_on() {
     let mut publisher = text_publisher("origin", 4, "");
-    let options = SubscriberOptions { domain: "origin", ..Default::default() };
+    let options = SubscriberOptions { domain: "origin", holds: 4, ..Default::default() };
     let mut subscriber = Subscriber::new("/text", &options).unwrap();
     publisher.publish(&text("picture"), 0).unwrap();
     let picture = sample(&mut subscriber);

@@ -54,12 +54,11 @@ json parameter_json(const host::ComponentReport& component, const host::Paramete
 }
 
 json chain_json(const host::ChainReport& c) {
-  const auto slowest = std::max_element(c.hops.begin(), c.hops.end(),
-                                        [](const auto& a, const auto& b) { return a.longest < b.longest; });
+  const host::ChainHopReport* const slowest = host::slowest_of(c);
   return {{"name", c.chain},
           {"from", c.from},
           {"to", c.to},
-          {"slowest", slowest == c.hops.end() ? "" : slowest->component},
+          {"slowest", slowest == nullptr ? "" : slowest->component},
           {"p50_ns", latency_percentile(c.age, 50)},
           {"p99_ns", latency_percentile(c.age, 99)},
           {"greatest_ns", c.age.empty() ? -1 : c.greatest_age},

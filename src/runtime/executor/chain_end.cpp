@@ -32,8 +32,6 @@ void ChainEnd::published(std::span<const ChainGround> grounds, std::int64_t now)
   const auto ground =
       std::find_if(grounds.begin(), grounds.end(), [&](const ChainGround& g) { return g.from == from_; });
   if (ground == grounds.end()) return;
-  count_one(publications_);
-  last_ns_.store(now, relaxed);
   if (ground->origin_ns == kUnknownOrigin) return count_one(unknown_);
   const std::int64_t age = std::max<std::int64_t>(0, now - ground->origin_ns);
   age_.add(age);
@@ -44,12 +42,12 @@ void ChainEnd::published(std::span<const ChainGround> grounds, std::int64_t now)
     if (late) count_one(longest->late);
     if (ground->hop_ns > longest->longest_ns.load(relaxed)) longest->longest_ns.store(ground->hop_ns, relaxed);
   }
-  if (!late) return;
-  count_one(late_);
+  if (!late) return count_one(in_time_);
   last_late_age_.store(age, relaxed);
   last_late_hop_.store(longest, relaxed);
   last_late_hop_ns_.store(ground->hop_ns, relaxed);
   last_late_ns_.store(now, relaxed);
+  late_.store(late_.load(relaxed) + 1, std::memory_order_release);  // last: it announces the others
 }
 
 ChainEnds::ChainEnds(const std::string& topic, const std::vector<config::Chain>& chains,

@@ -35,12 +35,13 @@ class ChainEnd {
   [[nodiscard]] const config::Chain& chain() const noexcept { return chain_; }
   /// From the oldest publication at the beginning to that at the end.
   [[nodiscard]] const Histogram& age() const noexcept { return age_; }
-  [[nodiscard]] std::uint64_t publications() const noexcept { return publications_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t late() const noexcept { return late_.load(std::memory_order_relaxed); }
-  /// Publications whose age is not known, because another user's samples are on the way.
+  /// Publications that kept to the budget, or have none.
+  [[nodiscard]] std::uint64_t in_time() const noexcept { return in_time_.load(std::memory_order_relaxed); }
+  /// Those that exceeded it. Read before the facts about the last one below, which are then at least of that one.
+  [[nodiscard]] std::uint64_t late() const noexcept { return late_.load(std::memory_order_acquire); }
+  /// Those whose age is not known, because another user's samples are on the way.
   [[nodiscard]] std::uint64_t unknown() const noexcept { return unknown_.load(std::memory_order_relaxed); }
-  /// Clock of the runtime, nanoseconds: the last publication, and the last one that exceeded the budget; 0: none yet.
-  [[nodiscard]] std::int64_t last_ns() const noexcept { return last_ns_.load(std::memory_order_relaxed); }
+  /// Clock of the runtime, nanoseconds: the last publication that exceeded the budget; 0: none yet.
   [[nodiscard]] std::int64_t last_late_ns() const noexcept { return last_late_ns_.load(std::memory_order_relaxed); }
   /// The age of that one, and the component that took longest; null: no component is known.
   [[nodiscard]] std::int64_t last_late_age() const noexcept { return last_late_age_.load(std::memory_order_relaxed); }
@@ -57,8 +58,8 @@ class ChainEnd {
   const config::Chain chain_;
   const std::uint32_t from_;
   Histogram age_;
-  Atomic<std::uint64_t> publications_{0}, late_{0}, unknown_{0};
-  Atomic<std::int64_t> last_ns_{0}, last_late_ns_{0}, last_late_age_{0}, last_late_hop_ns_{0};
+  Atomic<std::uint64_t> in_time_{0}, late_{0}, unknown_{0};
+  Atomic<std::int64_t> last_late_ns_{0}, last_late_age_{0}, last_late_hop_ns_{0};
   Atomic<const Hop*> last_late_hop_{nullptr};
   std::deque<Hop> hops_;  ///< one for each component; an atomic cannot move
 };

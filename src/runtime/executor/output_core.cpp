@@ -56,10 +56,9 @@ HandOver OutputCore::hand_over() noexcept {
             auto& core = *static_cast<OutputCore*>(self);
             SampleBlock* block = core.publisher_->keep(slot);
             const std::int64_t now = core.clock_.now();
-            if (core.clock_.simulated()) {  // the slot has stamps of the steady clock
-              const Basis basis = basis_of_publication(core.named_);
+            if (core.clock_.simulated()) {  // the slot's own time is of the steady clock
+              if (block->origin_ns == block->publish_ns) block->origin_ns = now;
               block->publish_ns = now;
-              block->origin_ns = basis.origin_ns != 0 ? basis.origin_ns : now;
             }
             core.channel_->deliver(*block, now, core.last_);
             if constexpr (kKeep) core.last_.add(*block);
@@ -70,7 +69,6 @@ HandOver OutputCore::hand_over() noexcept {
 
 bool OutputCore::publish(const Filled& filled) noexcept {
   pass_gate();
-  named_ = filled.named;
   const auto publish_it = [&](HandOver here) {
     const bool in_time = publisher_->publish(filled.slot, filled.payload_bytes, filled.source_ns, here, filled.named);
     published_.store(published_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

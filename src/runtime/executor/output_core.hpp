@@ -79,7 +79,6 @@ class OutputCore {
   LastSamples last_;
   std::uint64_t stream_;                 ///< of its samples in this process
   const trace::StreamName stream_name_;  ///< if it has no publisher, which would tell it
-  Basis named_{};                        ///< of the publication under way
   Atomic<std::uint64_t> published_{0};
   std::uint32_t room_made_ = 0;  ///< slots
   bool told_not_encoded_ = false;

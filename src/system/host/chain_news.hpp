@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace cardan {
@@ -27,11 +29,12 @@ class ChainNews {
 
  private:
   struct Told {
-    std::uint64_t publications = 0, unknown = 0, late = 0;
+    std::uint64_t in_time = 0, unknown = 0, late = 0;
   };
   const Runtime& runtime_;
   std::function<void(const std::string&)> say_;
-  std::map<std::pair<std::string, std::string>, Told> told_;  ///< by component and chain
+  /// By component, number of its declaration (two outputs may be of one topic), and chain.
+  std::map<std::tuple<std::string, std::size_t, std::string>, Told> told_;
   std::int64_t next_ns_ = 0;
 };
 

@@ -90,7 +90,7 @@ ChainReport report_of(const detail::ChainEnd& end, std::int64_t now) {
                 .unknown = end.unknown(),
                 .age = end.age().counts(),
                 .greatest_age = end.age().longest()};
-  r.publications = end.publications();  // last: never less than the late ones
+  r.publications = end.in_time() + r.unknown + r.late;
   if (const std::int64_t last = end.last_late_ns(); last != 0) r.late_ago_ns = std::max<std::int64_t>(0, now - last);
   for (const detail::ChainEnd::Hop& hop : end.hops())
     if (const std::uint64_t longest = hop.longest.load(std::memory_order_relaxed); longest != 0)
@@ -102,6 +102,13 @@ ChainReport report_of(const detail::ChainEnd& end, std::int64_t now) {
 }
 
 }  // namespace
+
+const ChainHopReport* slowest_of(const ChainReport& chain) noexcept {
+  const auto most =
+      std::max_element(chain.hops.begin(), chain.hops.end(),
+                       [](const ChainHopReport& a, const ChainHopReport& b) { return a.longest < b.longest; });
+  return most == chain.hops.end() ? nullptr : &*most;
+}
 
 // Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, priority, transport, waiting, running, age,

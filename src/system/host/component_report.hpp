@@ -100,6 +100,9 @@ struct ChainReport {
   bool operator==(const ChainReport&) const = default;
 };
 
+/// The component that took longest most often; null: none is known. Any thread; does not block.
+[[nodiscard]] const ChainHopReport* slowest_of(const ChainReport& chain) noexcept;
+
 /// A component that runs now.
 struct ComponentReport {
   std::string name, class_name, library;

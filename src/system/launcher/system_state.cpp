@@ -305,7 +305,7 @@ std::int64_t StateMachine::look_every(const Rule& rule) const {
     return std::max((when.is_of_chains() ? window_of(when) : when.lasting.count()) / 4, kLeast);
   };
   if (rule.transition.when.kind == Condition::Kind::Publishing) return quarter(rule);
-  // No event tells of the end of a silence either, or that a chain is no longer late.
+  // No event reports the end of a silence, or that a chain is in time again.
   const bool waits = cause_ != nullptr && cause_->kind == Rule::Kind::File &&
                      (cause_->transition.when.is_of_topics() || cause_->transition.when.is_of_chains()) &&
                      free_since(rule.transition.to) == kNever;

@@ -20,13 +20,13 @@ void Basis::add(const SampleBlock& sample) noexcept {
 }
 
 void ChainGrounds::add(const SampleBlock& sample) noexcept {
-  if (sample.foreign) return;
   if (sample.chain_from != 0)
     add({.from = sample.chain_from,
          .hop = 0,
-         .origin_ns = sample.publish_ns,
+         .origin_ns = sample.foreign ? kUnknownOrigin : sample.publish_ns,
          .hop_ns = 0,
          .since_ns = sample.publish_ns});
+  if (sample.foreign) return;
   const auto bring = [&](ChainGround ground) {
     if (ground.from == 0 || ground.from == sample.chain_from) return;  // a chain begins again where it began
     ground.since_ns = sample.publish_ns;

@@ -143,18 +143,24 @@ TEST_F(BasisOfLoans, ALieAboutAChainIsUnknownOrBounded) {
   EXPECT_EQ(told(origin, 500).hop_ns, 500);
 }
 
-TEST(ChainGrounds, AnotherUsersSampleBringsNone) {
+TEST(ChainGrounds, AnotherUsersSampleIsOfUnknownAgeAndHandsNothingOn) {
   detail::SampleBlock block;
   block.publish_ns = 100;
   block.chain_from = 7;
-  detail::ChainGrounds grounds;
-  block.foreign = true;
-  grounds.add(block);
-  EXPECT_TRUE(grounds.all().empty());
-  block.foreign = false;
-  grounds.add(block);
-  ASSERT_EQ(grounds.all().size(), 1U);
-  EXPECT_EQ(grounds.all()[0].origin_ns, 100);
+  detail::ChainGrounds carried;
+  carried.add({.from = 8, .hop = 0, .origin_ns = 50, .hop_ns = 0, .since_ns = 60});
+  block.own_chains = std::make_unique<const detail::ChainGrounds>(carried);
+  const auto grounds_of = [&](bool foreign) {
+    block.foreign = foreign;
+    detail::ChainGrounds grounds;
+    grounds.add(block);
+    return grounds;
+  };
+  ASSERT_EQ(grounds_of(true).all().size(), 1U);
+  EXPECT_EQ(grounds_of(true).all()[0].origin_ns, kUnknownOrigin);
+  ASSERT_EQ(grounds_of(false).all().size(), 2U);
+  EXPECT_EQ(grounds_of(false).all()[0].origin_ns, 100);
+  EXPECT_EQ(grounds_of(false).all()[1].origin_ns, 50);
 }
 
 TEST(ChainGrounds, TheOlderOfTwoStaysAndTheRestIsLeftOut) {
