@@ -40,7 +40,7 @@ struct WrittenChrome {
   json all;
 };
 WrittenChrome chrome_of(std::vector<TracedEvent> events) {
-  sort_by_time(events);
+  trace::sort_by_time(events);
   std::string text;
   const ChromeTrace numbers =
       write_chrome_trace(events, chrome_words(), [&](std::string_view piece) { text += piece; });

@@ -15,6 +15,10 @@ namespace cardan::apps {
 namespace {
 
 using nlohmann::ordered_json;
+using trace::HopTimes;
+using trace::percentile_of;
+using trace::TracedFrame;
+using trace::TracedWay;
 
 constexpr std::size_t kSlowest = 10;
 
@@ -104,7 +108,7 @@ ordered_json figures_of(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::string hop_tables(const TracedChain& chain, const std::string& from, const std::string& to) {
+std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to) {
   std::string text;
   for (const TracedWay& way : chain.ways) {
     const std::vector<std::int64_t> whole = all_of(way, [](const TracedFrame& f) { return f.all(); });
@@ -124,7 +128,7 @@ std::string hop_tables(const TracedChain& chain, const std::string& from, const 
   return text;
 }
 
-std::string hops_json(const TracedChain& chain, const std::string& from, const std::string& to) {
+std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to) {
   ordered_json ways = ordered_json::array();
   for (const TracedWay& way : chain.ways) {
     ordered_json hops = ordered_json::array();

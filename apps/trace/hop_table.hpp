@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "apps/trace/hops.hpp"
+#include "src/trace/hops.hpp"
 
 namespace cardan::apps {
 
 /// For each way: its hops with their shares of the mean, and its slowest ten frames.
-[[nodiscard]] std::string hop_tables(const TracedChain& chain, const std::string& from, const std::string& to);
+[[nodiscard]] std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to);
 /// The same as JSON: one object, with all figures in microseconds.
-[[nodiscard]] std::string hops_json(const TracedChain& chain, const std::string& from, const std::string& to);
+[[nodiscard]] std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to);
 
 }  // namespace cardan::apps

@@ -19,13 +19,13 @@
 #include "apps/terminal/output.hpp"
 #include "apps/trace/chrome_trace.hpp"
 #include "apps/trace/hop_table.hpp"
-#include "apps/trace/hops.hpp"
 #include "apps/verb.hpp"
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "src/base/output_file.hpp"
 #include "src/config/suggest.hpp"
+#include "src/trace/hops.hpp"
 #include "src/transport/trace_observer.hpp"
 
 namespace cardan::apps {
@@ -135,8 +135,8 @@ int trace(const TraceOptions& asked) {
   std::erase_if(events, [&](const detail::TracedEvent& event) {  // the look for the chain
     return observer.processes()[event.process].pid == ::getpid();
   });
-  sort_by_time(events);
-  const TraceWords words = words_of(observer);
+  trace::sort_by_time(events);
+  const trace::TraceWords words = trace::words_of(observer);
   ChromeTrace written;
   if (!o.file.empty() && !events.empty()) {
     const Fd file = open_output(o.file);
@@ -151,7 +151,7 @@ int trace(const TraceOptions& asked) {
     warn(fmt::format("{}: {} events and {} arrows of {}", o.file, written.events, written.arrows,
                      number_of(observer.processes().size(), "process", "es")));
   if (o.from.empty()) return kOk;
-  const TracedChain chain = find_chain(events, words, o.from, o.to);
+  const trace::TracedChain chain = trace::find_chain(events, words, o.from, o.to);
   emit(o.json ? hops_json(chain, o.from, o.to) : hop_tables(chain, o.from, o.to));
   if (!chain.ways.empty()) return kOk;
   warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));

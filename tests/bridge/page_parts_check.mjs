@@ -25,6 +25,7 @@ const { facts } = await load("overview.js");
 const { edgesOf, nearest } = await load("boxes.js");
 const { quantile } = await load("cloud.js");
 const { compare, latencies } = await load("look.js");
+const { SPAN, ageOf, keepFrames, meansOf, piecesOf, slowestOf } = await load("chain_frames.js");
 const { SPEEDS, nextSpeed, requestOf, spanText, stateOf } = await load("timeline.js");
 
 const DAGRE = "/usr/share/nodejs/dagre/dist/dagre.min.js"; // node-dagre-layout
@@ -275,6 +276,24 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   }
 }
 
+// ---- chains
+{
+  const way = [{ by: "detector: /camera", to: "/objects" }, { by: "driver: /objects", to: "/command" }];
+  const frame = (sequence, wall_ms, running) => ({ sequence, wall_ms, hops_us: [[10, 20, running], [1, 2, 3]] });
+  const answer = (...frames) => ({ ways: [{ hops: way, frames }, { hops: way.slice(1), frames: [{ sequence: 1, wall_ms: 1_500, hops_us: [[1, 1, 1]] }] }] });
+  let kept = keepFrames([], answer(frame(1, 1_000, 100), frame(2, 2_000, 300)), 3_000);
+  kept = keepFrames(kept, answer(frame(2, 2_000, 300), frame(3, 3_000, 200)), 3_000);
+  assert.deepEqual(kept.map(({ sequence, all }) => [sequence, all]), [[1, 136], [1, 3], [2, 336], [3, 236]], "each once, in the order of their times");
+  assert.equal(slowestOf(kept).sequence, 2);
+  assert.equal(ageOf(kept, 0.99), 336);
+  assert.equal(ageOf([], 0.5), undefined);
+  const means = meansOf(kept);
+  assert.deepEqual([means.way, means.frames, means.hops_us, means.all], [way, 3, [[10, 20, 200], [1, 2, 3]], 236], "of the most used way");
+  assert.equal(meansOf([]), undefined);
+  assert.deepEqual(piecesOf({ hops_us: [[0, 5, 10], [1, 0, 0]] }), [{ hop: 0, part: 1, from: 0, to: 5 }, { hop: 0, part: 2, from: 5, to: 15 }, { hop: 1, part: 0, from: 15, to: 16 }]);
+  assert.deepEqual(keepFrames(kept, answer(), 2_000 + SPAN).map(({ sequence }) => sequence), [3]);
+}
+
 // ---- a recording's controls, as Foxglove's protocol has them
 {
   assert.deepEqual([0, 59_999, 60_000, 3_723_400, -5].map(spanText), ["0:00.0", "0:59.9", "1:00.0", "1:02:03.4", "0:00.0"]);
@@ -294,4 +313,4 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.deepEqual(stateOf(state), { status: 3, ms: 5, speed: 2, didSeek: true });
 }
 rmSync(folder, { recursive: true });
-console.log("cards, pictures, the graph, plots, names, links, the controls of recordings and contrasts are as they should be");
+console.log("cards, pictures, the graph, plots, names, links, the controls of recordings, chains and contrasts are as they should be");

@@ -6,6 +6,7 @@
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 CARDAN, LIBRARY = sys.argv[1:3]
 FOLDER = tempfile.mkdtemp(prefix="cardan-chains-")
@@ -45,6 +47,23 @@ class Chains(unittest.TestCase):
             time.sleep(0.05)
         self.fail(f"{words} never came\n{self.text()}")
 
+    def frames_of_the_page(self):
+        """The first chain of /chains.json with frames."""
+        view = subprocess.Popen([CARDAN, "view", "--port", "0"], env=ENVIRONMENT, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        try:
+            words = next(line for line in view.stderr if "0 clients" in line)
+            address = re.search(r"http://127\.0\.0\.1:\d+", words)[0]
+            for _ in range(600):
+                with urllib.request.urlopen(f"{address}/chains.json", timeout=60) as answer:
+                    chains = json.load(answer).get("chains", [])
+                if chains and chains[0]["ways"] and chains[0]["ways"][0]["frames"]:
+                    return chains[0]
+                time.sleep(0.1)
+            return self.fail("the page has no frames")
+        finally:
+            view.send_signal(signal.SIGINT)
+            view.communicate(timeout=60)
+
     def test_a_late_chain_degrades_the_system_until_it_is_in_time(self):
         def process(name, kind):
             return {"components": {name: {"library": LIBRARY, "class": kind}}}
@@ -59,6 +78,14 @@ class Chains(unittest.TestCase):
                                    env=ENVIRONMENT, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
             self.until("starting → running")
+            if shutil.which("cardan-bridge-foxglove", path=os.path.dirname(CARDAN)):
+                shown = self.frames_of_the_page()
+                self.assertEqual([shown["name"], shown["from"], shown["to"], shown["budget_us"]], ["brake", "/camera", "/command", BUDGET_MS * 1000])
+                [way] = shown["ways"]
+                self.assertEqual([hop["to"] for hop in way["hops"]], ["/found", "/command"])
+                self.assertTrue(way["hops"][0]["by"].startswith("detector"), way["hops"])
+                for frame in way["frames"]:
+                    self.assertEqual([len(parts) for parts in frame["hops_us"]], [3, 3])
             cardan("param", "set", "detector/work_ms", str(BUDGET_MS + 200))
             self.until("running → degraded")
             stats = json.loads(cardan("component", "stats", "driver", "--once", "--seconds", "3", "--json", codes=(0, 3)))

@@ -347,6 +347,11 @@ std::optional<Page> FoxgloveBridge::page(std::string_view path) {
     wants_changed();
     return Page{.type = "application/json", .body = system_json_};
   }
+  if (path == "/chains.json") {
+    chains_asked_ns_ = steady_now();
+    wants_changed();
+    return Page{.type = "application/json", .body = chains_json_};
+  }
   const PageFile* const file = page_file(path);
   if (file == nullptr) return std::nullopt;
   return Page{.type = file->type, .body = std::string(file->body)};
@@ -354,13 +359,17 @@ std::optional<Page> FoxgloveBridge::page(std::string_view path) {
 
 void FoxgloveBridge::wants_changed() {
   const auto asked = [now = steady_now()](std::int64_t at) { return at != 0 && now - at < kPageAsks; };
-  const bool page = asked(page_asked_ns_), system = asked(system_asked_ns_);
+  const bool page = asked(page_asked_ns_), system = asked(system_asked_ns_), chains = asked(chains_asked_ns_);
   const auto any = [this](bool (Viewer::*wants)() const noexcept) {
     return std::any_of(viewers_.begin(), viewers_.end(), [&](const auto& v) { return (v.second->*wants)(); });
   };
-  inquirer_->want(
-      {.looks = page || any(&Viewer::wants_graph), .parameters = any(&Viewer::wants_parameters), .system = system});
-  if ((page || system) && page_watch_) page_watch_->arm_at(std::max(page_asked_ns_, system_asked_ns_) + kPageAsks);
+  inquirer_->want({.looks = page || any(&Viewer::wants_graph),
+                   .parameters = any(&Viewer::wants_parameters),
+                   .system = system,
+                   .chains = chains});
+  if (!chains) chains_json_ = "{}";
+  if ((page || system || chains) && page_watch_)
+    page_watch_->arm_at(std::max({page_asked_ns_, system_asked_ns_, chains_asked_ns_}) + kPageAsks);
 }
 
 void FoxgloveBridge::look_at_results() {
@@ -383,6 +392,8 @@ void FoxgloveBridge::take(Inquirer::Result& result) {
     viewer->second->flush();
   } else if (auto* const system = std::get_if<Inquirer::System>(&result)) {
     system_json_ = std::move(system->json);
+  } else if (auto* const chains = std::get_if<Inquirer::Chains>(&result)) {
+    chains_json_ = std::move(chains->json);
   } else if (auto* const look = std::get_if<std::shared_ptr<const Look>>(&result)) {
     look_ = *look;
     for (auto& [number, viewer] : viewers_) viewer->flush();

@@ -104,9 +104,10 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   std::map<std::uint64_t, Viewer*> viewers_;
   std::map<std::pair<std::string, bool>, TopicReport> past_;
   std::shared_ptr<const Look> look_;
-  std::string system_json_ = "{}";
-  std::int64_t page_asked_ns_ = 0, system_asked_ns_ = 0;  ///< when the page asked for a look, and for the system
-  std::map<std::uint32_t, std::int64_t> unwanted_;        ///< open channels without viewers, and when they close
+  std::string system_json_ = "{}", chains_json_ = "{}";
+  /// When the page asked for a look, for the system and for the chains.
+  std::int64_t page_asked_ns_ = 0, system_asked_ns_ = 0, chains_asked_ns_ = 0;
+  std::map<std::uint32_t, std::int64_t> unwanted_;  ///< open channels without viewers, and when they close
   std::uint32_t last_channel_ = 0;
   std::uint64_t last_viewer_ = 0;
   std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, previews_watch_,

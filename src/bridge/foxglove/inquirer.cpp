@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -17,11 +18,12 @@ constexpr std::size_t kMostQuestions = 64;
 constexpr std::size_t kMostResults = 256;  ///< answers that wait for the other thread
 constexpr std::size_t kMostKept = kMostResults + kMostQuestions + 4;
 constexpr auto kPeriod = std::chrono::seconds(1);
+constexpr auto kDrains = std::chrono::milliseconds(50);  ///< a thread fills its ring with 8,000 events
 
 }  // namespace
 
 Inquirer::Inquirer(const Rules& rules)
-    : rules_(rules), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), system_(rules.domain) {
+    : rules_(rules), ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), system_(rules.domain), chains_(rules.domain) {
   if (!ready_) throw Error(ErrorCode::Limit, "cannot make an eventfd", "raise ulimit -n of the bridge");
   results_.reserve(kMostKept);
   thread_ = std::thread([this] { run(); });
@@ -86,13 +88,21 @@ void Inquirer::run() {
       lock.lock();
       continue;
     }
+    if (!wants_.chains) chains_.stop();
     if (wants_ == Wants{}) {
       changed_.wait(lock);
       due = std::chrono::steady_clock::now();
       continue;
     }
     if (std::chrono::steady_clock::now() < due) {
-      changed_.wait_until(lock, due);
+      if (!wants_.chains) {
+        changed_.wait_until(lock, due);
+        continue;
+      }
+      changed_.wait_until(lock, std::min(due, std::chrono::steady_clock::now() + kDrains));
+      lock.unlock();
+      drain();
+      lock.lock();
       continue;
     }
     const Wants wants = wants_;
@@ -109,8 +119,16 @@ void Inquirer::ask_all(const Wants& wants) {
       add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_, history_)));
     if (wants.parameters) add(std::make_shared<const Parameters>(desk_.all()));
     if (wants.system) add(System{system_.json(control())});
+    if (wants.chains) add(Chains{chains_.json(control().components())});
   } catch (const std::exception&) {
     // The domain cannot be read now, or memory is short. The next round tries again.
+  }
+}
+
+void Inquirer::drain() {
+  try {
+    chains_.drain();
+  } catch (const std::exception&) {  // no memory: the events are lost, and the page says that a part is missing
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cardan/detail/fd.hpp"
+#include "src/bridge/foxglove/chain_watch.hpp"
 #include "src/bridge/foxglove/parameter_desk.hpp"
 #include "src/bridge/foxglove/protocol.hpp"
 #include "src/bridge/foxglove/system_look.hpp"
@@ -33,6 +34,7 @@ class Inquirer final : private ParameterDesk::Components {
 
   struct Wants {
     bool looks = false, parameters = false, system = false;
+    bool chains = false;  ///< traces the domain
     bool operator==(const Wants&) const = default;
   };
   /// The questions of each second from now on.
@@ -52,7 +54,10 @@ class Inquirer final : private ParameterDesk::Components {
   struct System {
     std::string json{};  ///< as SystemWatch::json()
   };
-  using Result = std::variant<Answer, System, std::shared_ptr<const Look>, std::shared_ptr<const Parameters>>;
+  struct Chains {
+    std::string json{};  ///< as ChainWatch::json()
+  };
+  using Result = std::variant<Answer, System, Chains, std::shared_ptr<const Look>, std::shared_ptr<const Parameters>>;
   /// Empties fd().
   [[nodiscard]] std::vector<Result> results();
   /// Readable when there are results.
@@ -62,6 +67,7 @@ class Inquirer final : private ParameterDesk::Components {
   void run();
   void answer(const Question& question);
   void ask_all(const Wants& wants);
+  void drain();
   host::ControlClient& control();
   // ParameterDesk::Components
   host::DomainComponents look() override { return control().components(); }
@@ -84,6 +90,7 @@ class Inquirer final : private ParameterDesk::Components {
   ParameterDesk desk_{*this};
   LatencyHistory history_;
   SystemWatch system_;
+  ChainWatch chains_;
   std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "cardan/detail/sample_block.hpp"
 #include "src/transport/endpoint/stream.hpp"
+#include "src/transport/endpoint/trace.hpp"
 #include "src/transport/protocol/layout.hpp"
 
 namespace cardan::detail {
@@ -76,9 +77,16 @@ void CallbackBasis::fused(SampleBlock* const* set, std::size_t inputs) noexcept 
   chains_.clear();
   for (std::size_t i = 0; i < inputs; ++i) {
     if (set[i] == nullptr) continue;
+    trace::note(trace::Kind::Read, *set[i]);
     fused_ns_ = Basis::older(fused_ns_, set[i]->basis_ns());
     chains_.add(*set[i]);
   }
+}
+
+void CallbackBasis::read(const SampleBlock& sample) noexcept {
+  trace::note(trace::Kind::Read, sample);
+  read_.add(sample);
+  read_chains_.add(sample);
 }
 
 Basis CallbackBasis::with(Basis named) const noexcept {

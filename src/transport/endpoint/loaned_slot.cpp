@@ -2,6 +2,7 @@
 #include "cardan/detail/loaned_slot.hpp"
 
 #include "src/transport/endpoint/publisher_core.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::detail {
 
@@ -23,6 +24,7 @@ void LoanedSlot::soon() noexcept {
 
 void LoanedSlot::rests_on(const SampleBlock& sample) noexcept {
   if (slot_ < 0) return;
+  trace::note(trace::Kind::Read, sample.stream_id, sample.sequence, core_->header().stream);
   named.add(sample);
   core_->rests_on(slot_, sample);
 }

@@ -59,8 +59,9 @@ enum class TraceKind : std::uint8_t {
   Drop,         ///< given up before a callback got it; argument: name of that callback, or 0: it was damaged
   Loss,         ///< argument: number of samples that were lost just before this one
   Rests,        ///< right after Publish: the sample that caused it; argument: sequence of the publication
+  Read,         ///< what the thread publishes next rests on it, too; argument: on which stream, or 0: in this callback
 };
-inline constexpr std::uint8_t kLastTraceKind = static_cast<std::uint8_t>(TraceKind::Rests);
+inline constexpr std::uint8_t kLastTraceKind = static_cast<std::uint8_t>(TraceKind::Read);
 
 /// One event, unpacked. In the ring: time, stream, kind : 8 | owner : 8 | sequence : 48, argument.
 struct TraceEvent {

@@ -43,7 +43,7 @@ export class System {
     );
     const chains = components.flatMap((c) => c.chains ?? []);
     $("chains-part").hidden = !chains.length;
-    fillTable($("chains"), chains.map((c) => [c.name, c.from, c.to, c.slowest, timeText(c.p50_ns), timeText(c.p99_ns), timeText(c.greatest_ns), c.budget_ns ? timeText(c.budget_ns) : "", c.late]), 4);
+    fillTable($("chain-rows"), chains.map((c) => [c.name, c.from, c.to, c.slowest, timeText(c.p50_ns), timeText(c.p99_ns), timeText(c.greatest_ns), c.budget_ns ? timeText(c.budget_ns) : "", c.late]), 4);
     this.#showParameters(components.flatMap((c) => c.parameters));
   }
 

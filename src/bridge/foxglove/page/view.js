@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of `cardan view`: topics, messages, plots, the system, the log and the graph, over the bridge's own socket.
+// The page of `cardan view`: topics, messages, plots, the system, the log, the graph and the chains, over the bridge's own socket.
 import { Boxes } from "./boxes.js";
+import { Chains } from "./chains.js";
 import { Detail } from "./detail.js";
 import { Graph } from "./graph.js";
 import { Log } from "./log.js";
@@ -13,7 +14,7 @@ import { Timeline } from "./timeline.js";
 import { RUN_LOG, Topics } from "./topics.js";
 
 const $ = (id) => document.getElementById(id);
-const VIEWS = ["topics", "plots", "system", "log", "graph"];
+const VIEWS = ["topics", "plots", "system", "log", "graph", "chains"];
 let shownView = "topics";
 let look = { publishers: [] };
 let seen = compare(null, look);
@@ -63,10 +64,12 @@ const plots = new Plots(session, keepPlace);
 const timeline = (session.timeline = new Timeline(session, () => plots.seeked()));
 const system = new System(session);
 const log = new Log(session);
-const graph = new Graph((topic) => {
+const openTopic = (topic) => {
   show("topics");
   choose(topic);
-});
+};
+const graph = new Graph(openTopic);
+const chains = new Chains(openTopic);
 
 let noticeEnd = 0;
 /** The bridge's messages to this page; the log keeps them. */
@@ -181,6 +184,7 @@ poll(
     if (shownView === "graph") graph.show(seen, asked.components ?? []);
   },
 );
+poll("/chains.json", () => shownView === "chains", (answer) => chains.show(answer));
 poll(
   "/system.json",
   () => shownView !== "plots",

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "apps/trace/chrome_trace.hpp"
+#include "src/trace/trace_words.hpp"
 
-namespace cardan::apps {
+namespace cardan::trace {
 
 /// Times of one hop of one frame, ns. They add up to the time from the publication that caused it to its own.
 struct HopTimes {
@@ -19,7 +18,8 @@ struct HopTimes {
   [[nodiscard]] std::int64_t all() const noexcept { return transport + waiting + running; }
 };
 
-/// A publication on the last topic, and its way from the first one.
+/// A publication on the last topic, and its way from the first one. If several of its grounds lead there, the oldest
+/// publication counts.
 struct TracedFrame {
   std::uint64_t sequence = 0;  ///< on the last topic
   std::int64_t time_ns = 0;    ///< its publication
@@ -48,11 +48,19 @@ struct TracedChain {
   std::uint64_t incomplete = 0;   ///< a part of their way was not traced
 };
 
+/// The first and the last topic of a chain.
+struct ChainTopics {
+  std::string from, to;
+};
+
 /// `events`: as sort_by_time() leaves them.
+[[nodiscard]] std::vector<TracedChain> find_chains(const std::vector<detail::TracedEvent>& events,
+                                                   const TraceWords& words, const std::vector<ChainTopics>& chains);
+/// The same for one.
 [[nodiscard]] TracedChain find_chain(const std::vector<detail::TracedEvent>& events, const TraceWords& words,
                                      const std::string& from, const std::string& to);
 
 /// The value below which `percent` of the values lie; 0: there are none.
 [[nodiscard]] std::int64_t percentile_of(std::vector<std::int64_t> values, double percent);
 
-}  // namespace cardan::apps
+}  // namespace cardan::trace

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/trace/hops.hpp"
+#include "src/trace/hops.hpp"
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/trace/hop_table.hpp"
-
-namespace cardan::apps {
+namespace cardan::trace {
 namespace {
 
 using detail::TracedEvent;
@@ -27,6 +24,7 @@ TraceWords hop_words() {
           [](std::uint64_t stream) {
             return stream == kCamera    ? std::string("/camera")
                    : stream == kObjects ? std::string("/objects")
+                   : stream == 6        ? std::string("/lidar")
                                         : std::string("/command");
           },
       .callback = [](std::uint32_t, std::uint64_t number) { return "callback " + std::to_string(number); }};
@@ -118,22 +116,41 @@ TEST(Hops, StampsThatOverlapGiveNoNegativeTime) {
   EXPECT_EQ(chain.ways[0].hops.at(0).by, "p1") << "a plain program";
 }
 
-TEST(Hops, TheTableNamesTheSlowHop) {
+TEST(Hops, WhatACallbackReadsIsOnTheWay) {
   HopTrace trace;
-  for (std::uint64_t n = 1; n <= 20; ++n) trace.frame(n, static_cast<std::int64_t>(n) * 100'000, n == 13 ? 50'000 : 0);
-  const TracedChain chain = trace.find();
-  const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command"));
-  const auto& way = found.at("ways").at(0);
-  EXPECT_EQ(way.at("frames"), 20);
-  EXPECT_EQ(way.at("slowest").size(), 10U);
-  EXPECT_EQ(way.at("slowest").at(0).at("sequence"), 13);
-  EXPECT_EQ(way.at("slowest").at(0).at("slowest_hop"), 0);
-  double sum = 0;
-  for (const auto& hop : way.at("hops")) sum += hop.at("all_us").at("mean").get<double>();
-  EXPECT_NEAR(sum, way.at("all_us").at("mean").get<double>(), 1e-9) << "means add up";
-  const std::string text = hop_tables(chain, "/camera", "/command");
-  EXPECT_NE(text.find("20 frames"), std::string::npos) << text;
-  EXPECT_NE(text.find("callback 1"), std::string::npos) << text;
+  constexpr std::uint64_t kLidar = 6;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Queue, kCamera, 1, 1);
+  trace.add(0, 1'100, TraceKind::Publish, kCamera, 2).add(1, 1'110, TraceKind::Queue, kCamera, 2, 1);
+  trace.add(0, 1'500, TraceKind::Publish, kLidar, 1).add(1, 1'520, TraceKind::Queue, kLidar, 1, 2);
+  trace.add(1, 1'530, TraceKind::Begin, kLidar, 1, 2);
+  trace.add(1, 1'540, TraceKind::Read, kCamera, 2).add(1, 1'541, TraceKind::Read, kCamera, 1);
+  trace.add(1, 1'600, TraceKind::Publish, kCommand, 1).add(1, 1'600, TraceKind::Rests, kLidar, 1, 1);
+  trace.add(1, 1'610, TraceKind::End, 0, 0, 2).add(1, 1'700, TraceKind::Begin, 0, 0, 3);
+  trace.add(1, 1'710, TraceKind::Publish, kCommand, 2).add(1, 1'720, TraceKind::End, 0, 0, 3);
+  const TracedChain camera = trace.find();
+  ASSERT_EQ(camera.ways.size(), 1U);
+  ASSERT_EQ(camera.ways[0].frames.size(), 1U) << "the next callback has read nothing";
+  EXPECT_EQ(camera.from_others, 1U);
+  const TracedFrame& frame = camera.ways[0].frames[0];
+  EXPECT_EQ(frame.all(), 600) << "from the older one of the two pictures";
+  EXPECT_EQ(frame.hops[0].waiting, 520);
+  EXPECT_EQ(frame.hops[0].running, 70);
+  const TracedChain lidar = trace.find("/lidar");
+  ASSERT_EQ(lidar.ways.size(), 1U);
+  EXPECT_EQ(lidar.ways[0].frames.at(0).all(), 100);
+}
+
+TEST(Hops, ALoanNamesWhatItAloneRestsOn) {
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Take, kCamera, 1);
+  trace.add(1, 1'100, TraceKind::Read, kCamera, 1, kCommand);
+  trace.add(1, 1'200, TraceKind::Publish, kObjects, 1).add(1, 1'300, TraceKind::Publish, kCommand, 1);
+  trace.add(1, 1'400, TraceKind::Publish, kCommand, 2);
+  const TracedChain command = trace.find();
+  ASSERT_EQ(command.ways.size(), 1U);
+  EXPECT_EQ(command.ways[0].frames.size(), 1U);
+  EXPECT_EQ(command.from_others, 1U) << "the second one";
+  EXPECT_EQ(trace.find("/camera", "/objects").from_others, 1U);
 }
 
 TEST(Hops, Percentiles) {
@@ -144,4 +161,4 @@ TEST(Hops, Percentiles) {
 }
 
 }  // namespace
-}  // namespace cardan::apps
+}  // namespace cardan::trace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/trace/hop_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace cardan::apps {
+namespace {
+
+TEST(HopTable, TheTableNamesTheSlowHop) {
+  trace::TracedChain chain{.ways = {{.hops = {{"callback 1", "/objects"}, {"callback 2", "/command"}}, .frames = {}}}};
+  for (std::uint64_t n = 1; n <= 20; ++n)
+    chain.ways[0].frames.push_back({.sequence = n,
+                                    .time_ns = static_cast<std::int64_t>(n) * 100'000,
+                                    .hops = {{.transport = 10, .waiting = n == 13 ? 50'000 : 10, .running = 100},
+                                             {.transport = 3, .waiting = 2, .running = 30}}});
+  const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command"));
+  const auto& way = found.at("ways").at(0);
+  EXPECT_EQ(way.at("frames"), 20);
+  EXPECT_EQ(way.at("slowest").size(), 10U);
+  EXPECT_EQ(way.at("slowest").at(0).at("sequence"), 13);
+  EXPECT_EQ(way.at("slowest").at(0).at("slowest_hop"), 0);
+  double sum = 0;
+  for (const auto& hop : way.at("hops")) sum += hop.at("all_us").at("mean").get<double>();
+  EXPECT_NEAR(sum, way.at("all_us").at("mean").get<double>(), 1e-9) << "means add up";
+  const std::string text = hop_tables(chain, "/camera", "/command");
+  EXPECT_NE(text.find("20 frames"), std::string::npos) << text;
+  EXPECT_NE(text.find("callback 1"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace cardan::apps

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/trace/hops.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace cardan::trace {
+namespace {
+
+using detail::TracedEvent;
+using layout::TraceKind;
+
+constexpr std::size_t kMostHops = 64;
+constexpr std::size_t kMostGrounds = 64;  ///< of one publication
+
+using SampleId = std::pair<std::uint64_t, std::uint64_t>;  ///< stream and sequence
+using ThreadId = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>;
+using ArrivalId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;  ///< process, stream, sequence
+
+struct TracedPublication {
+  std::int64_t time_ns = 0;
+  std::uint32_t process = 0;
+  std::vector<SampleId> grounds{};  ///< the samples on which it rests
+  std::int64_t begun_ns = 0;        ///< of the callback that published; 0: outside of callbacks
+  std::uint64_t callback = 0;       ///< its name
+};
+
+class HopFinder {
+ public:
+  HopFinder(const std::vector<TracedEvent>& events, const TraceWords& words) : words_(words) {
+    for (const TracedEvent& event : events) note(event);
+  }
+
+  TracedChain find(const std::string& from, const std::string& to) {
+    TracedChain chain;
+    ends_.clear();
+    for (const auto& [sample, publication] : publications_) {
+      if (topic(sample.first) != to) continue;
+      switch (end_of(sample, from, 0).kind) {
+        case End::Kind::Reached:
+          add_frame(chain, sample, from);
+          break;
+        case End::Kind::RestsOnOthers:
+          ++chain.from_others;
+          break;
+        case End::Kind::NotTraced:
+          ++chain.incomplete;
+          break;
+      }
+    }
+    std::stable_sort(chain.ways.begin(), chain.ways.end(),
+                     [](const TracedWay& a, const TracedWay& b) { return a.frames.size() > b.frames.size(); });
+    for (TracedWay& way : chain.ways)
+      std::sort(way.frames.begin(), way.frames.end(),
+                [](const TracedFrame& a, const TracedFrame& b) { return a.time_ns < b.time_ns; });
+    return chain;
+  }
+
+ private:
+  /// Where the grounds of a publication lead.
+  struct End {
+    enum class Kind : std::uint8_t { RestsOnOthers, NotTraced, Reached };
+    Kind kind = Kind::NotTraced;
+    std::int64_t begin_ns = 0;  ///< of the publication on the first topic
+    std::size_t hops = 0;       ///< from there
+    SampleId next{};            ///< the ground that leads there
+  };
+  struct Running {
+    std::int64_t begun_ns = 0;
+    std::uint64_t callback = 0;
+    TracedPublication* last = nullptr;  ///< of this thread
+    std::uint64_t last_sequence = 0;
+    std::vector<SampleId> read{};                            ///< in this callback
+    std::map<std::uint64_t, std::vector<SampleId>> named{};  ///< by loans; by the stream that they will be published on
+  };
+
+  void note(const TracedEvent& event) {
+    const layout::TraceEvent& e = event.what;
+    Running& here = threads_[{event.process, event.ring, e.owner}];
+    switch (e.kind) {
+      case TraceKind::Begin:
+        here = {.begun_ns = e.time_ns, .callback = e.argument};
+        return;
+      case TraceKind::End:
+        here = {};
+        return;
+      case TraceKind::Publish:
+        publish(event, here);
+        return;
+      case TraceKind::Rests:
+        if (here.last != nullptr && here.last_sequence == e.argument) add_ground(here.last->grounds, e);
+        return;
+      case TraceKind::Read:
+        add_ground(e.argument == 0 ? here.read : here.named[e.argument], e);
+        return;
+      case TraceKind::Queue:
+      case TraceKind::Take:  // of an input, the queue comes right after it
+        arrivals_.try_emplace({event.process, e.stream, e.sequence}, e.time_ns);
+        return;
+      case TraceKind::Woken:
+      case TraceKind::Drop:
+      case TraceKind::Loss:
+        return;
+    }
+  }
+
+  void publish(const TracedEvent& event, Running& here) {
+    const layout::TraceEvent& e = event.what;
+    const auto [it, made] = publications_.try_emplace({e.stream, e.sequence});
+    if (made)
+      it->second = {.time_ns = e.time_ns,
+                    .process = event.process,
+                    .grounds = here.read,
+                    .begun_ns = here.begun_ns,
+                    .callback = here.callback};
+    if (const auto named = here.named.find(e.stream); named != here.named.end()) {
+      it->second.grounds.insert(it->second.grounds.end(), named->second.begin(), named->second.end());
+      here.named.erase(named);
+    }
+    here.last = &it->second;
+    here.last_sequence = e.sequence;
+  }
+  static void add_ground(std::vector<SampleId>& grounds, const layout::TraceEvent& e) {
+    if (grounds.size() < kMostGrounds) grounds.emplace_back(e.stream, e.sequence);
+  }
+
+  /// Of several grounds that lead to the first topic, the oldest publication there counts.
+  End end_of(SampleId sample, const std::string& from, std::size_t depth) {
+    const auto publication = publications_.find(sample);
+    if (publication == publications_.end() || depth > kMostHops) return {};
+    const TracedPublication& p = publication->second;
+    if (topic(sample.first) == from) return {.kind = End::Kind::Reached, .begin_ns = p.time_ns};
+    const auto [known, first] = ends_.try_emplace(sample);  // not traced, for a circle that comes here again
+    if (!first) return known->second;
+    End best{.kind = End::Kind::RestsOnOthers};
+    for (const SampleId& ground : p.grounds) {
+      End end = arrivals_.contains({p.process, ground.first, ground.second}) ? end_of(ground, from, depth + 1) : End{};
+      if (++end.hops > kMostHops) end = {};
+      end.next = ground;
+      if (end.kind > best.kind || (end.kind == End::Kind::Reached && end.begin_ns < best.begin_ns)) best = end;
+    }
+    return ends_[sample] = best;
+  }
+  void add_frame(TracedChain& chain, SampleId sample, const std::string& from) {
+    TracedWay way;
+    TracedFrame frame{.sequence = sample.second, .time_ns = publications_[sample].time_ns, .hops = {}};
+    while (topic(sample.first) != from) {
+      const TracedPublication& p = publications_[sample];
+      const SampleId before = ends_[sample].next;
+      frame.hops.push_back(
+          times(publications_[before].time_ns, arrivals_[{p.process, before.first, before.second}], p));
+      way.hops.push_back({.by = publisher(p), .to = topic(sample.first)});
+      sample = before;
+    }
+    std::reverse(way.hops.begin(), way.hops.end());
+    std::reverse(frame.hops.begin(), frame.hops.end());
+    auto known = std::find_if(chain.ways.begin(), chain.ways.end(),
+                              [&](const TracedWay& other) { return other.hops == way.hops; });
+    if (known == chain.ways.end()) known = chain.ways.insert(known, std::move(way));
+    known->frames.push_back(std::move(frame));
+  }
+  /// Times that overlap, because two threads' stamps do, count for the first of the two.
+  static HopTimes times(std::int64_t caused, std::int64_t arrived, const TracedPublication& publication) {
+    const std::int64_t end = std::max(caused, publication.time_ns);
+    const std::int64_t here = std::clamp(arrived, caused, end);
+    const std::int64_t begun = publication.begun_ns == 0 ? here : std::clamp(publication.begun_ns, here, end);
+    return {.transport = here - caused, .waiting = begun - here, .running = end - begun};
+  }
+  std::string publisher(const TracedPublication& publication) {
+    std::string& name = publishers_[{publication.process, publication.callback}];
+    if (!name.empty()) return name;
+    if (publication.callback != 0) name = words_.callback(publication.process, publication.callback);
+    if (name.empty()) name = words_.process(publication.process).name;
+    if (name.empty()) name = "?";
+    return name;
+  }
+  const std::string& topic(std::uint64_t stream) {
+    const auto [it, made] = topics_.try_emplace(stream);
+    if (made) it->second = words_.topic(stream);
+    return it->second;
+  }
+
+  const TraceWords& words_;
+  std::map<SampleId, TracedPublication> publications_;
+  std::map<SampleId, End> ends_;  ///< of the search under way
+  std::map<ArrivalId, std::int64_t> arrivals_;
+  std::map<ThreadId, Running> threads_;
+  std::map<std::uint64_t, std::string> topics_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_;
+};
+
+}  // namespace
+
+std::vector<TracedChain> find_chains(const std::vector<TracedEvent>& events, const TraceWords& words,
+                                     const std::vector<ChainTopics>& chains) {
+  HopFinder finder(events, words);
+  std::vector<TracedChain> found;
+  for (const ChainTopics& chain : chains) found.push_back(finder.find(chain.from, chain.to));
+  return found;
+}
+
+TracedChain find_chain(const std::vector<TracedEvent>& events, const TraceWords& words, const std::string& from,
+                       const std::string& to) {
+  return std::move(find_chains(events, words, {{.from = from, .to = to}}).front());
+}
+
+std::int64_t percentile_of(std::vector<std::int64_t> values, double percent) {
+  if (values.empty()) return 0;
+  const auto rank =
+      static_cast<std::size_t>(std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace cardan::trace
