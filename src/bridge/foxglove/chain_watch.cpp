@@ -18,6 +18,7 @@ constexpr std::int64_t kKept = 10'000'000'000;  ///< ns; what is older than this
 constexpr std::int64_t kSent = 3'000'000'000;   ///< ns: the page asks each second, and may be late
 constexpr std::size_t kMostWays = 8;            ///< of a chain
 constexpr std::size_t kMostFrames = 100;        ///< of a way
+constexpr std::ptrdiff_t kMostEnded = 16;
 constexpr std::size_t kMostProblems = 16;
 
 double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
@@ -43,6 +44,8 @@ json way_json(const trace::TracedWay& way, std::int64_t since, std::int64_t wall
 }  // namespace
 
 std::string ChainWatch::json(const host::DomainComponents& components) {
+  // The areas of processes that have ended stay mapped until the observer goes.
+  if (observer_ && std::ranges::count_if(observer_->processes(), &detail::TracedProcess::ended) > kMostEnded) stop();
   if (!observer_) observer_ = std::make_unique<detail::TraceObserver>(ObserverOptions{.domain = domain_});
   drain();
   observer_->refresh();
