@@ -21,6 +21,7 @@ using trace::TracedFrame;
 using trace::TracedWay;
 
 constexpr std::size_t kSlowest = 10;
+constexpr std::size_t kMostMeanwhile = 3;
 
 using Pick = std::function<std::int64_t(const TracedFrame&)>;
 
@@ -88,12 +89,21 @@ std::string table_of(const TracedWay& way) {
   return table.shown();
 }
 
-std::string slow_frames_text(const TracedWay& way) {
-  Table table({{"FRAME", true}, {"TIME", true}, {"SLOWEST HOP"}, {"TOOK", true}});
+std::string ran_text(const std::vector<trace::RanCallback>& ran) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostMeanwhile, ran.size()); ++i)
+    text +=
+        fmt::format("{}{} {}", i == 0 ? "" : ", ", printable(ran[i].name), time_text(static_cast<double>(ran[i].ns)));
+  return text.empty() ? "-" : text;
+}
+
+std::string slow_frames_text(const TracedWay& way, const Meanwhile& meanwhile) {
+  Table table({{"FRAME", true}, {"TIME", true}, {"SLOWEST HOP"}, {"TOOK", true}, {"MEANWHILE ON ITS PROCESSOR"}});
   for (const TracedFrame* frame : slowest_frames(way)) {
     const std::size_t hop = slowest_hop(*frame);
     table.row({fmt::format("{}", frame->sequence), time_text(static_cast<double>(frame->all())),
-               printable(way.hops[hop].by), time_text(static_cast<double>(frame->hops[hop].all()))});
+               printable(way.hops[hop].by), time_text(static_cast<double>(frame->hops[hop].all())),
+               ran_text(meanwhile(frame->hops[hop], way.hops[hop].by))});
   }
   return table.shown();
 }
@@ -108,7 +118,8 @@ ordered_json figures_of(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to) {
+std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to,
+                       const Meanwhile& meanwhile) {
   std::string text;
   for (const TracedWay& way : chain.ways) {
     const std::vector<std::int64_t> whole = all_of(way, [](const TracedFrame& f) { return f.all(); });
@@ -117,7 +128,7 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
                         time_text(static_cast<double>(percentile_of(whole, 99))), time_text(mean_of(whole)));
     if (way.hops.empty()) continue;
     text += table_of(way) + "Shares are of the mean: means of hops add up, percentiles do not.\n\n";
-    text += slow_frames_text(way) + "\n";
+    text += slow_frames_text(way, meanwhile) + "\n";
   }
   if (chain.from_others != 0)
     text += fmt::format("{} on {} do not rest on {}.\n", number_of(chain.from_others, "publication"), printable(to),
@@ -128,7 +139,8 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
   return text;
 }
 
-std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to) {
+std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to,
+                      const Meanwhile& meanwhile) {
   ordered_json ways = ordered_json::array();
   for (const TracedWay& way : chain.ways) {
     ordered_json hops = ordered_json::array();
@@ -138,10 +150,17 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
       hops.push_back(std::move(one));
     }
     ordered_json slowest = ordered_json::array();
-    for (const TracedFrame* frame : slowest_frames(way))
+    for (const TracedFrame* frame : slowest_frames(way)) {
+      const std::size_t hop = slowest_hop(*frame);
+      ordered_json ran = ordered_json::array();
+      for (const trace::RanCallback& one : meanwhile(frame->hops[hop], way.hops[hop].by))
+        if (ran.size() < kMostMeanwhile)
+          ran.push_back({{"callback", one.name}, {"us", in_us(static_cast<double>(one.ns))}});
       slowest.push_back({{"sequence", frame->sequence},
                          {"all_us", in_us(static_cast<double>(frame->all()))},
-                         {"slowest_hop", slowest_hop(*frame)}});
+                         {"slowest_hop", hop},
+                         {"meanwhile", std::move(ran)}});
+    }
     ways.push_back({{"frames", way.frames.size()},
                     {"all_us", figures_of(all_of(way, [](const TracedFrame& f) { return f.all(); }))},
                     {"hops", std::move(hops)},

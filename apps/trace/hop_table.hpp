@@ -2,15 +2,22 @@
 // What `cardan trace --from --to` prints.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "src/trace/hops.hpp"
 
 namespace cardan::apps {
 
+/// What ran on the processor of a hop meanwhile, as trace::meanwhile().
+using Meanwhile = std::function<std::vector<trace::RanCallback>(const trace::HopTimes& hop, const std::string& by)>;
+
 /// For each way: its hops with their shares of the mean, and its slowest ten frames.
-[[nodiscard]] std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to);
+[[nodiscard]] std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to,
+                                     const Meanwhile& meanwhile);
 /// The same as JSON: one object, with all figures in microseconds.
-[[nodiscard]] std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to);
+[[nodiscard]] std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to,
+                                    const Meanwhile& meanwhile);
 
 }  // namespace cardan::apps

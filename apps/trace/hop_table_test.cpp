@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace cardan::apps {
 namespace {
@@ -16,16 +17,21 @@ TEST(HopTable, TheTableNamesTheSlowHop) {
                                     .time_ns = static_cast<std::int64_t>(n) * 100'000,
                                     .hops = {{.transport = 10, .waiting = n == 13 ? 50'000 : 10, .running = 100},
                                              {.transport = 3, .waiting = 2, .running = 30}}});
-  const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command"));
+  const Meanwhile busy = [](const trace::HopTimes& hop, const std::string& by) {
+    return std::vector<trace::RanCallback>{{.name = "not " + by, .ns = hop.waiting}};
+  };
+  const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command", busy));
   const auto& way = found.at("ways").at(0);
   EXPECT_EQ(way.at("frames"), 20);
   EXPECT_EQ(way.at("slowest").size(), 10U);
   EXPECT_EQ(way.at("slowest").at(0).at("sequence"), 13);
   EXPECT_EQ(way.at("slowest").at(0).at("slowest_hop"), 0);
+  EXPECT_EQ(way.at("slowest").at(0).at("meanwhile").at(0).at("callback"), "not callback 1");
+  EXPECT_EQ(way.at("slowest").at(0).at("meanwhile").at(0).at("us"), 50);
   double sum = 0;
   for (const auto& hop : way.at("hops")) sum += hop.at("all_us").at("mean").get<double>();
   EXPECT_NEAR(sum, way.at("all_us").at("mean").get<double>(), 1e-9) << "means add up";
-  const std::string text = hop_tables(chain, "/camera", "/command");
+  const std::string text = hop_tables(chain, "/camera", "/command", busy);
   EXPECT_NE(text.find("20 frames"), std::string::npos) << text;
   EXPECT_NE(text.find("callback 1"), std::string::npos) << text;
 }

@@ -152,7 +152,10 @@ int trace(const TraceOptions& asked) {
                      number_of(observer.processes().size(), "process", "es")));
   if (o.from.empty()) return kOk;
   const trace::TracedChain chain = trace::find_chain(events, words, o.from, o.to);
-  emit(o.json ? hops_json(chain, o.from, o.to) : hop_tables(chain, o.from, o.to));
+  const Meanwhile meanwhile = [&](const trace::HopTimes& hop, const std::string& by) {
+    return trace::meanwhile(events, words, hop, by);
+  };
+  emit(o.json ? hops_json(chain, o.from, o.to, meanwhile) : hop_tables(chain, o.from, o.to, meanwhile));
   if (!chain.ways.empty()) return kOk;
   warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
   return kFailed;

@@ -25,6 +25,7 @@ struct TracedPublication {
   std::vector<SampleId> grounds{};  ///< the samples on which it rests
   std::int64_t begun_ns = 0;        ///< of the callback that published; 0: outside of callbacks
   std::uint64_t callback = 0;       ///< its name
+  std::uint32_t cpu = 0;
 };
 
 class HopFinder {
@@ -70,6 +71,7 @@ class HopFinder {
   struct Running {
     std::int64_t begun_ns = 0;
     std::uint64_t callback = 0;
+    std::uint32_t cpu = 0;
     TracedPublication* last = nullptr;  ///< of this thread
     std::uint64_t last_sequence = 0;
     std::vector<SampleId> read{};                            ///< in this callback
@@ -81,7 +83,7 @@ class HopFinder {
     Running& here = threads_[{event.process, event.ring, e.owner}];
     switch (e.kind) {
       case TraceKind::Begin:
-        here = {.begun_ns = e.time_ns, .callback = e.argument};
+        here = {.begun_ns = e.time_ns, .callback = e.argument, .cpu = e.cpu};
         return;
       case TraceKind::End:
         here = {};
@@ -114,7 +116,8 @@ class HopFinder {
                     .process = event.process,
                     .grounds = here.read,
                     .begun_ns = here.begun_ns,
-                    .callback = here.callback};
+                    .callback = here.callback,
+                    .cpu = here.cpu};
     if (const auto named = here.named.find(e.stream); named != here.named.end()) {
       it->second.grounds.insert(it->second.grounds.end(), named->second.begin(), named->second.end());
       here.named.erase(named);
@@ -166,7 +169,11 @@ class HopFinder {
     const std::int64_t end = std::max(caused, publication.time_ns);
     const std::int64_t here = std::clamp(arrived, caused, end);
     const std::int64_t begun = publication.begun_ns == 0 ? here : std::clamp(publication.begun_ns, here, end);
-    return {.transport = here - caused, .waiting = begun - here, .running = end - begun};
+    return {.transport = here - caused,
+            .waiting = begun - here,
+            .running = end - begun,
+            .caused_ns = caused,
+            .cpu = publication.cpu};
   }
   std::string publisher(const TracedPublication& publication) {
     std::string& name = publishers_[{publication.process, publication.callback}];
@@ -204,6 +211,44 @@ std::vector<TracedChain> find_chains(const std::vector<TracedEvent>& events, con
 TracedChain find_chain(const std::vector<TracedEvent>& events, const TraceWords& words, const std::string& from,
                        const std::string& to) {
   return std::move(find_chains(events, words, {{.from = from, .to = to}}).front());
+}
+
+std::vector<RanCallback> ran_on(const std::vector<TracedEvent>& events, const TraceWords& words, std::uint32_t cpu,
+                                std::int64_t from, std::int64_t to, const std::string& but) {
+  struct Begun {
+    std::int64_t at = 0;
+    std::uint64_t callback = 0;
+  };
+  std::map<ThreadId, Begun> running;
+  std::map<std::string, std::int64_t> times;
+  const auto ran = [&](std::uint32_t process, const Begun& begun, std::int64_t end) {
+    const std::int64_t ns = std::min(end, to) - std::max(begun.at, from);
+    if (ns > 0) times[words.callback(process, begun.callback)] += ns;
+  };
+  for (const TracedEvent& event : events) {
+    const layout::TraceEvent& e = event.what;
+    const ThreadId thread{event.process, event.ring, e.owner};
+    if (e.kind == TraceKind::Begin && e.time_ns < to && e.cpu == cpu) running[thread] = {e.time_ns, e.argument};
+    if (e.kind != TraceKind::End) continue;
+    if (const auto begun = running.find(thread); begun != running.end()) {
+      ran(event.process, begun->second, e.time_ns);
+      running.erase(begun);
+    }
+  }
+  for (const auto& [thread, begun] : running) ran(std::get<0>(thread), begun, to);
+  times.erase(but);
+  std::vector<RanCallback> all;
+  for (const auto& [name, ns] : times) all.push_back({.name = name, .ns = ns});
+  std::sort(all.begin(), all.end(), [](const RanCallback& a, const RanCallback& b) { return a.ns > b.ns; });
+  return all;
+}
+
+std::vector<RanCallback> meanwhile(const std::vector<TracedEvent>& events, const TraceWords& words, const HopTimes& hop,
+                                   const std::string& by) {
+  if (hop.cpu == 0) return {};
+  const std::int64_t arrived = hop.caused_ns + hop.transport, begun = arrived + hop.waiting;
+  return hop.waiting >= hop.running ? ran_on(events, words, hop.cpu, arrived, begun, {})
+                                    : ran_on(events, words, hop.cpu, begun, begun + hop.running, by);
 }
 
 std::int64_t percentile_of(std::vector<std::int64_t> values, double percent) {

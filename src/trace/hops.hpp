@@ -15,6 +15,8 @@ struct HopTimes {
   std::int64_t transport = 0;  ///< published → in a queue, or taken
   std::int64_t waiting = 0;    ///< → the callback begins
   std::int64_t running = 0;    ///< → published
+  std::int64_t caused_ns = 0;  ///< its begin, steady clock
+  std::uint32_t cpu = 0;       ///< where the callback began, as TraceEvent::cpu
   [[nodiscard]] std::int64_t all() const noexcept { return transport + waiting + running; }
 };
 
@@ -59,6 +61,21 @@ struct ChainTopics {
 /// The same for one.
 [[nodiscard]] TracedChain find_chain(const std::vector<detail::TracedEvent>& events, const TraceWords& words,
                                      const std::string& from, const std::string& to);
+
+/// A callback, and how long it ran.
+struct RanCallback {
+  std::string name;
+  std::int64_t ns = 0;
+};
+/// The callbacks that ran on a processor between two times, the longest first: by where they began. Those with the
+/// name `but` are left out.
+[[nodiscard]] std::vector<RanCallback> ran_on(const std::vector<detail::TracedEvent>& events, const TraceWords& words,
+                                              std::uint32_t cpu, std::int64_t from, std::int64_t to,
+                                              const std::string& but);
+/// What ran on the processor of a hop while it waited for its callback, or, if it ran longer than it waited, what else
+/// ran then.
+[[nodiscard]] std::vector<RanCallback> meanwhile(const std::vector<detail::TracedEvent>& events,
+                                                 const TraceWords& words, const HopTimes& hop, const std::string& by);
 
 /// The value below which `percent` of the values lie; 0: there are none.
 [[nodiscard]] std::int64_t percentile_of(std::vector<std::int64_t> values, double percent);

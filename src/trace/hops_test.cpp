@@ -40,6 +40,14 @@ class HopTrace {
          .ring = process});
     return *this;
   }
+  HopTrace& begin(std::uint32_t process, std::int64_t time, std::uint64_t callback, std::uint32_t cpu) {
+    add(process, time, TraceKind::Begin, 0, 0, callback);
+    events_.back().what.cpu = cpu;
+    return *this;
+  }
+  [[nodiscard]] std::vector<RanCallback> meanwhile(const HopTimes& hop) const {
+    return trace::meanwhile(events_, hop_words(), hop, "");
+  }
   /// /camera n → detector (process 1) → /objects n → decision (process 2) → /command n.
   HopTrace& frame(std::uint64_t n, std::int64_t at, std::int64_t detector_waits = 0) {
     const std::int64_t begun = at + 20 + detector_waits;
@@ -151,6 +159,21 @@ TEST(Hops, ALoanNamesWhatItAloneRestsOn) {
   EXPECT_EQ(command.ways[0].frames.size(), 1U);
   EXPECT_EQ(command.from_others, 1U) << "the second one";
   EXPECT_EQ(trace.find("/camera", "/objects").from_others, 1U);
+}
+
+TEST(Hops, WhatRanMeanwhileOnTheProcessor) {
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Queue, kCamera, 1, 1);
+  trace.begin(2, 500, 4, 1).add(2, 1'060, TraceKind::End, 0, 0, 4);
+  trace.begin(3, 1'020, 5, 2).add(3, 1'050, TraceKind::End, 0, 0, 5);  // on another one
+  trace.begin(1, 1'070, 1, 1).add(1, 1'080, TraceKind::Publish, kObjects, 1);
+  trace.add(1, 1'080, TraceKind::Rests, kCamera, 1, 1).add(1, 1'090, TraceKind::End, 0, 0, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  const std::vector<RanCallback> ran = trace.meanwhile(chain.ways[0].frames.at(0).hops.at(0));
+  ASSERT_EQ(ran.size(), 1U);
+  EXPECT_EQ(ran[0].name, "callback 4");
+  EXPECT_EQ(ran[0].ns, 50) << "from the arrival to its end";
 }
 
 TEST(Hops, Percentiles) {

@@ -63,7 +63,8 @@ enum class TraceKind : std::uint8_t {
 };
 inline constexpr std::uint8_t kLastTraceKind = static_cast<std::uint8_t>(TraceKind::Read);
 
-/// One event, unpacked. In the ring: time, stream, kind : 8 | owner : 8 | sequence : 48, argument.
+/// One event, unpacked. In the ring: time, stream, kind : 8 | owner : 8 | sequence : 48, and the argument; of Begin and
+/// End, cpu : 32 | name : 32.
 struct TraceEvent {
   std::int64_t time_ns = 0;    ///< steady clock of its process
   std::uint64_t stream = 0;    ///< Header::stream of the sample's publisher; 0: no sample
@@ -71,14 +72,17 @@ struct TraceEvent {
   std::uint64_t argument = 0;
   TraceKind kind = TraceKind::Publish;
   std::uint8_t owner = 0;  ///< which thread, of those that have had this ring one after the other
+  std::uint32_t cpu = 0;   ///< of Begin and End: number of the processor, and 1; 0: not known
 };
 
 inline constexpr std::uint64_t kTraceSequence = (std::uint64_t{1} << 48) - 1;
 
+constexpr bool has_cpu(TraceKind kind) { return kind == TraceKind::Begin || kind == TraceKind::End; }
+
 constexpr protocol::EventWords<protocol::kTraceWords> pack(const TraceEvent& e) {
   return {static_cast<std::uint64_t>(e.time_ns), e.stream,
           static_cast<std::uint64_t>(e.kind) << 56 | std::uint64_t{e.owner} << 48 | (e.sequence & kTraceSequence),
-          e.argument};
+          has_cpu(e.kind) ? std::uint64_t{e.cpu} << 32 | (e.argument & UINT32_MAX) : e.argument};
 }
 
 /// False: an honest process writes no such event.
@@ -91,6 +95,10 @@ constexpr bool unpack(const protocol::EventWords<protocol::kTraceWords>& words, 
           .argument = words[3],
           .kind = static_cast<TraceKind>(kind),
           .owner = static_cast<std::uint8_t>(words[2] >> 48)};
+  if (has_cpu(into.kind)) {
+    into.cpu = static_cast<std::uint32_t>(into.argument >> 32);
+    into.argument &= UINT32_MAX;
+  }
   return into.kind != TraceKind::Woken || (into.argument != 0 && into.argument <= words[0]);
 }
 
