@@ -39,7 +39,7 @@ src/runtime: component context output parameter fusion protobuf simulation detai
 src/system/plan | what runs: the configuration, read once, with the changes of the command line; sealed for the processes
 src/system/host | inside a process: loads components, answers questions, watchdog
 src/system/launcher | outside: starts, watches, restarts
-src/trace | what the events of a trace say: where the time of each frame went
+src/trace | the meaning of the events of a trace: where the time of each frame went
 src/terminal | what programs write for people: tables, screens, warnings
 src/record | how recordings and their topics are named and read
 src/record/disk: disk_mode | asynchronous writes, files that are being recorded

@@ -10,7 +10,7 @@
 
 namespace cardan::apps {
 
-/// What ran on the processor of a hop meanwhile, as trace::meanwhile().
+/// The callbacks that ran on the processor of a hop meanwhile: trace::meanwhile().
 using Meanwhile = std::function<std::vector<trace::RanCallback>(const trace::HopTimes& hop, const std::string& by)>;
 
 /// For each way: its hops with their shares of the mean, and its slowest ten frames.

@@ -72,8 +72,8 @@ struct RanCallback {
 [[nodiscard]] std::vector<RanCallback> ran_on(const std::vector<detail::TracedEvent>& events, const TraceWords& words,
                                               std::uint32_t cpu, std::int64_t from, std::int64_t to,
                                               const std::string& but);
-/// What ran on the processor of a hop while it waited for its callback, or, if it ran longer than it waited, what else
-/// ran then.
+/// The callbacks that ran on the processor of a hop while it waited for its callback. If it ran longer than it waited:
+/// the others that ran then.
 [[nodiscard]] std::vector<RanCallback> meanwhile(const std::vector<detail::TracedEvent>& events,
                                                  const TraceWords& words, const HopTimes& hop, const std::string& by);
 

@@ -124,7 +124,7 @@ TEST(Hops, StampsThatOverlapGiveNoNegativeTime) {
   EXPECT_EQ(chain.ways[0].hops.at(0).by, "p1") << "a plain program";
 }
 
-TEST(Hops, WhatACallbackReadsIsOnTheWay) {
+TEST(Hops, TheSamplesThatACallbackReadsAreOnTheWay) {
   HopTrace trace;
   constexpr std::uint64_t kLidar = 6;
   trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Queue, kCamera, 1, 1);
@@ -148,7 +148,7 @@ TEST(Hops, WhatACallbackReadsIsOnTheWay) {
   EXPECT_EQ(lidar.ways[0].frames.at(0).all(), 100);
 }
 
-TEST(Hops, ALoanNamesWhatItAloneRestsOn) {
+TEST(Hops, ALoanNamesSamplesOfItsOwn) {
   HopTrace trace;
   trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Take, kCamera, 1);
   trace.add(1, 1'100, TraceKind::Read, kCamera, 1, kCommand);
@@ -161,7 +161,7 @@ TEST(Hops, ALoanNamesWhatItAloneRestsOn) {
   EXPECT_EQ(trace.find("/camera", "/objects").from_others, 1U);
 }
 
-TEST(Hops, WhatRanMeanwhileOnTheProcessor) {
+TEST(Hops, CallbacksThatRanMeanwhileOnTheProcessor) {
   HopTrace trace;
   trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Queue, kCamera, 1, 1);
   trace.begin(2, 500, 4, 1).add(2, 1'060, TraceKind::End, 0, 0, 4);
