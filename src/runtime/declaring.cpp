@@ -8,6 +8,7 @@
 #include "src/runtime/executor/output_core.hpp"
 #include "src/runtime/executor/port.hpp"
 #include "src/runtime/fusion/fusion_watch.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::detail {
 
@@ -49,8 +50,10 @@ void fusion_is_silent(const FusionWatch& watch, const FusionStatistics& statisti
 
 SampleBlock* latest_of(Port& port) noexcept {
   SampleBlock* block = port.latest();
-  if (CallbackBasis* basis = CallbackBasis::here(); basis != nullptr && block != nullptr && port.rests_on())
+  if (CallbackBasis* basis = CallbackBasis::here(); basis != nullptr && block != nullptr && port.rests_on()) {
+    trace::note(trace::Kind::Read, *block);
     basis->read(*block);
+  }
   return block;
 }
 

@@ -93,7 +93,10 @@ class CallbackBasis {
 
   void triggered_by(const SampleBlock& sample) noexcept;
   void fused(SampleBlock* const* set, std::size_t inputs) noexcept;
-  void read(const SampleBlock& sample) noexcept;
+  void read(const SampleBlock& sample) noexcept {
+    read_.add(sample);
+    read_chains_.add(sample);
+  }
   /// The basis of a publication that also names grounds.
   [[nodiscard]] Basis with(Basis named) const noexcept;
   /// Adds what its publications rest on of chains.

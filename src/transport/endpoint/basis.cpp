@@ -83,12 +83,6 @@ void CallbackBasis::fused(SampleBlock* const* set, std::size_t inputs) noexcept 
   }
 }
 
-void CallbackBasis::read(const SampleBlock& sample) noexcept {
-  trace::note(trace::Kind::Read, sample);
-  read_.add(sample);
-  read_chains_.add(sample);
-}
-
 Basis CallbackBasis::with(Basis named) const noexcept {
   named.add(read_);
   if (trigger_.stream == 0) return named;
