@@ -27,7 +27,7 @@ std::string json_text(const std::string& text) {
 }
 
 struct SampleKey {
-  std::uint64_t stream, sequence;
+  std::uint64_t stream = 0, sequence = 0;
   bool operator==(const SampleKey&) const = default;
 };
 struct SampleHash {
@@ -42,6 +42,7 @@ struct Track {
   int pid;
   std::int64_t tid;
   std::uint32_t open = 0;  ///< callbacks that have begun
+  SampleKey trigger{};     ///< of the last one
 };
 
 class ChromeWriter {
@@ -163,8 +164,9 @@ class ChromeWriter {
                      e.argument == 0 ? std::string() : fmt::format(R"(,"callback":{})", json_text(callback(event))));
       case TraceKind::Loss:
         return point(event, "loss", fmt::format(R"(,"samples":{})", e.argument));
-      case TraceKind::Rests:
-        return;  // the arrow to the callback shows it
+      case TraceKind::Rests:  // of a trigger, the arrow to the callback shows it; a read sample has caused no callback
+        if (track(event).trigger != sample_of(event)) arrow(event);
+        return;
       case TraceKind::Woken: {
         const Track& on = track(event);
         const std::int64_t slept = e.time_ns - began_sleep(event);
@@ -174,6 +176,7 @@ class ChromeWriter {
       case TraceKind::Begin: {
         Track& on = track(event);
         ++on.open;
+        on.trigger = sample_of(event);
         const std::string args = e.stream == 0 ? std::string()
                                                : fmt::format(R"(,"args":{{"topic":{},"sequence":{}}})",
                                                              json_text(topic(e.stream)), e.sequence);
@@ -183,6 +186,7 @@ class ChromeWriter {
       }
       case TraceKind::End: {
         Track& on = track(event);
+        on.trigger = {};
         if (on.open == 0) return;  // it began before the trace
         --on.open;
         return line(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", on.pid, on.tid, at(e.time_ns));

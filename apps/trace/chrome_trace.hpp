@@ -32,8 +32,8 @@ struct TraceWords {
 
 struct ChromeTrace {
   std::uint64_t events = 0;               ///< that were written
-  std::uint64_t arrows = 0;               ///< from a publication to the callback, or the take, that it caused
-  std::uint64_t without_publication = 0;  ///< callbacks and takes whose publication was not traced
+  std::uint64_t arrows = 0;               ///< from a publication to a callback, a take or a publication that it caused
+  std::uint64_t without_publication = 0;  ///< of these those whose cause was not traced
 };
 
 /// Of the events of one thread at the same time, the order stays.

@@ -38,7 +38,7 @@ constexpr const char* kTraceExamples = R"(Examples:
   cardan trace --seconds 5 --from /camera/front --to /command --json
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
-callbacks; arrows lead from a publication to the callbacks that it caused.
+callbacks; arrows lead from a publication to the callbacks that it caused, or to a publication that rests on it.
 A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that triggered the
 callback, or else the oldest one that was read.
 Processes of other users are left out: only they and root may trace them.
@@ -102,7 +102,7 @@ void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written
     if (p.malformed != 0) warn(fmt::format("{} (pid {}): {} events are not valid", p.name, p.pid, p.malformed));
   }
   if (written.without_publication != 0)
-    warn(fmt::format("{} callbacks and takes have no arrow: their publications were not traced",
+    warn(fmt::format("{} callbacks, takes and publications have no arrow: what caused them was not traced",
                      written.without_publication));
 }
 
