@@ -146,9 +146,17 @@ class ChromeWriter {
          to.pid, to.tid, at(event.what.time_ns));
   }
 
+  /// Their ends are not known.
+  void end_callbacks(const TracedEvent& event) {
+    Track& on = track(event);
+    for (on.trigger = {}; on.open != 0; --on.open)
+      line(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", on.pid, on.tid, at(event.what.time_ns));
+  }
+
   void put(const TracedEvent& event) {
     const layout::TraceEvent& e = event.what;
     ++done_.events;
+    if (event.after_gap) end_callbacks(event);
     switch (e.kind) {
       case TraceKind::Publish:
         return point(event, "publish", fmt::format(R"(,"bytes":{})", e.argument));

@@ -123,6 +123,16 @@ TEST(ChromeTrace, AnEndWhoseBeginWasNotTracedIsLeftOut) {
   EXPECT_EQ(chrome_phase(written.all, "E").size(), 1U);
 }
 
+TEST(ChromeTrace, ACallbackWhoseEndWasOverwrittenEnds) {
+  std::vector<TracedEvent> events{traced(0, 1, 1'000, TraceKind::Begin, 0, 0, 3),
+                                  traced(0, 1, 5'000, TraceKind::Begin, 0, 0, 3),
+                                  traced(0, 1, 6'000, TraceKind::End, 0, 0, 3)};
+  events[1].after_gap = true;
+  const auto ends = chrome_phase(chrome_of(std::move(events)).all, "E");
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].at("ts"), 4.0);
+}
+
 TEST(ChromeTrace, ASleepIsASlice) {
   const WrittenChrome written = chrome_of({traced(0, 1, 10'000, TraceKind::Woken, 0, 0, 4'000)});
   const auto slices = chrome_phase(written.all, "X");

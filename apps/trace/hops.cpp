@@ -27,6 +27,7 @@ struct TracedPublication {
   SampleId cause{};            ///< stream 0: it rests on nothing
   std::int64_t begun_ns = 0;   ///< of the callback that published; 0: outside of callbacks
   std::uint64_t callback = 0;  ///< its name
+  bool whole = true;           ///< false: of a callback whose begin was not traced
 };
 
 class HopFinder {
@@ -68,16 +69,19 @@ class HopFinder {
     std::uint64_t callback = 0;
     TracedPublication* last = nullptr;  ///< of this thread
     std::uint64_t last_sequence = 0;
+    std::vector<TracedPublication*> outside{};  ///< of callbacks, unless one ends that did not begin
   };
 
   void note(const TracedEvent& event) {
     const layout::TraceEvent& e = event.what;
     Running& here = threads_[{event.process, event.ring, e.owner}];
+    if (event.after_gap) here = {};
     switch (e.kind) {
       case TraceKind::Begin:
         here = {.begun_ns = e.time_ns, .callback = e.argument};
         return;
       case TraceKind::End:
+        for (TracedPublication* const publication : here.outside) publication->whole = false;
         here = {};
         return;
       case TraceKind::Publish: {
@@ -85,6 +89,7 @@ class HopFinder {
         if (made)
           it->second = {
               .time_ns = e.time_ns, .process = event.process, .begun_ns = here.begun_ns, .callback = here.callback};
+        if (here.begun_ns == 0) here.outside.push_back(&it->second);
         here.last = &it->second;
         here.last_sequence = e.sequence;
         return;
@@ -113,6 +118,7 @@ class HopFinder {
         return End::Reached;
       }
       if (publication.cause.first == 0) return End::RestsOnNothing;
+      if (!publication.whole) return End::NotTraced;
       const auto before = publications_.find(publication.cause);
       if (before == publications_.end()) return End::NotTraced;
       const auto arrival = arrivals_.find({publication.process, publication.cause.first, publication.cause.second});

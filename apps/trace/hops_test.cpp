@@ -42,6 +42,11 @@ class HopTrace {
          .ring = process});
     return *this;
   }
+  /// Events of the thread before the last one were overwritten.
+  HopTrace& after_gap() {
+    events_.back().after_gap = true;
+    return *this;
+  }
   /// /camera n → detector (process 1) → /objects n → decision (process 2) → /command n.
   HopTrace& frame(std::uint64_t n, std::int64_t at, std::int64_t detector_waits = 0) {
     const std::int64_t begun = at + 20 + detector_waits;
@@ -96,6 +101,32 @@ TEST(Hops, FramesThatAreNotWholeAreCounted) {
   ASSERT_EQ(chain.ways.size(), 1U);
   EXPECT_EQ(chain.from_others, 1U);
   EXPECT_EQ(chain.incomplete, 1U) << "its cause was published before the trace";
+}
+
+TEST(Hops, ACallbackThatBeganBeforeTheTraceIsNotTraced) {
+  HopTrace trace;
+  trace.frame(1, 1'000);
+  trace.add(0, 2'000, TraceKind::Publish, kCamera, 2).add(3, 2'010, TraceKind::Queue, kCamera, 2, 1);
+  trace.add(3, 2'100, TraceKind::Publish, kObjects, 2).add(3, 2'100, TraceKind::Rests, kCamera, 2, 2);
+  EXPECT_EQ(trace.find("/camera", "/objects").ways.size(), 2U) << "as of a plain program";
+  trace.add(3, 2'200, TraceKind::End, 0, 0, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  EXPECT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.incomplete, 1U);
+}
+
+TEST(Hops, AfterAGapNothingIsKnownOfTheCallback) {
+  HopTrace trace;
+  trace.add(1, 100, TraceKind::Begin, kCamera, 1, 1);
+  trace.frame(2, 1'000);
+  trace.add(0, 2'000, TraceKind::Publish, kCamera, 3);
+  trace.add(1, 2'010, TraceKind::Queue, kCamera, 3, 1).add(1, 2'020, TraceKind::Begin, kCamera, 3, 1);
+  trace.add(1, 3'000, TraceKind::Publish, kObjects, 9).after_gap();
+  trace.add(1, 3'000, TraceKind::Rests, kCamera, 3, 9).add(1, 3'100, TraceKind::End, 0, 0, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.ways[0].frames.size(), 1U);
+  EXPECT_EQ(chain.incomplete, 1U) << "by a later callback than the one that began";
 }
 
 TEST(Hops, ACircleEnds) {
