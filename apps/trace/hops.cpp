@@ -19,7 +19,8 @@ constexpr std::size_t kMostHops = 64;
 
 using SampleId = std::pair<std::uint64_t, std::uint64_t>;  ///< stream and sequence
 using ThreadId = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>;
-using ArrivalId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;  ///< process, stream, sequence
+/// Process, stream, sequence, and name of the callback in whose queue it arrived; 0: taken.
+using ArrivalId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 struct TracedPublication {
   std::int64_t time_ns = 0;
@@ -41,7 +42,7 @@ class HopFinder {
     for (const auto& [sample, publication] : publications_) {
       if (topic(sample.first) != to) continue;
       TracedWay way;
-      TracedFrame frame{.sequence = sample.second, .time_ns = publication.time_ns, .hops = {}};
+      TracedFrame frame{.sequence = sample.second, .time_ns = publication.time_ns};
       switch (walk(sample, publication, from, way, frame)) {
         case End::Reached:
           add(chain, std::move(way), std::move(frame));
@@ -98,8 +99,10 @@ class HopFinder {
         if (here.last != nullptr && here.last_sequence == e.argument) here.last->cause = {e.stream, e.sequence};
         return;
       case TraceKind::Queue:
-      case TraceKind::Take:  // of an input, the queue comes right after it
-        arrivals_.try_emplace({event.process, e.stream, e.sequence}, e.time_ns);
+        arrivals_.try_emplace({event.process, e.stream, e.sequence, e.argument}, e.time_ns);
+        return;
+      case TraceKind::Take:
+        arrivals_.try_emplace({event.process, e.stream, e.sequence, 0}, e.time_ns);
         return;
       case TraceKind::Woken:
       case TraceKind::Drop:
@@ -113,6 +116,8 @@ class HopFinder {
            TracedFrame& frame) {
     for (std::size_t hops = 0; hops < kMostHops; ++hops) {
       if (topic(sample.first) == from) {
+        frame.first_sequence = sample.second;
+        frame.first_ns = publication.time_ns;
         std::reverse(way.hops.begin(), way.hops.end());
         std::reverse(frame.hops.begin(), frame.hops.end());
         return End::Reached;
@@ -121,14 +126,29 @@ class HopFinder {
       if (!publication.whole) return End::NotTraced;
       const auto before = publications_.find(publication.cause);
       if (before == publications_.end()) return End::NotTraced;
-      const auto arrival = arrivals_.find({publication.process, publication.cause.first, publication.cause.second});
-      if (arrival == arrivals_.end()) return End::NotTraced;
-      frame.hops.push_back(times(before->second.time_ns, arrival->second, publication));
+      const auto arrived = arrival(publication);
+      if (!arrived) return End::NotTraced;
+      frame.hops.push_back(times(before->second.time_ns, *arrived, publication));
+      frame.hops.back().sequence = sample.second;
       way.hops.push_back({.by = publisher(publication), .to = topic(sample.first)});
       sample = before->first;
       publication = before->second;
     }
     return End::NotTraced;
+  }
+  /// The time when its cause arrived: in the queue of the callback that published, else in one of its component, which
+  /// read it with latest.get(), else the first one. A process can have several queues of a topic.
+  std::optional<std::int64_t> arrival(const TracedPublication& publication) {
+    const auto [stream, sequence] = publication.cause;
+    std::optional<std::int64_t> first, of_component;
+    for (auto it = arrivals_.lower_bound({publication.process, stream, sequence, 0}); it != arrivals_.end(); ++it) {
+      const auto& [process, of_stream, of_sequence, callback] = it->first;
+      if (process != publication.process || of_stream != stream || of_sequence != sequence) break;
+      if (callback == publication.callback) return it->second;
+      if (!first || it->second < *first) first = it->second;
+      if (is_of_component(process, callback, publication.callback)) of_component = it->second;
+    }
+    return of_component ? of_component : first;
   }
   /// Times that overlap, because two threads' stamps do, count for the first of the two.
   static HopTimes times(std::int64_t caused, std::int64_t arrived, const TracedPublication& publication) {
@@ -151,6 +171,19 @@ class HopFinder {
     if (name.empty()) name = "?";
     return name;
   }
+  /// Whether two callbacks are of the same component.
+  bool is_of_component(std::uint32_t process, std::uint64_t a, std::uint64_t b) {
+    return a != 0 && b != 0 && !component(process, a).empty() && component(process, a) == component(process, b);
+  }
+  /// "detector" of "detector: /camera".
+  const std::string& component(std::uint32_t process, std::uint64_t callback) {
+    const auto [it, made] = components_.try_emplace({process, callback});
+    if (made) {
+      it->second = words_.callback(process, callback);
+      it->second.erase(std::min(it->second.find(": "), it->second.size()));
+    }
+    return it->second;
+  }
   const std::string& topic(std::uint64_t stream) {
     const auto [it, made] = topics_.try_emplace(stream);
     if (made) it->second = words_.topic(stream);
@@ -162,7 +195,7 @@ class HopFinder {
   std::map<ArrivalId, std::int64_t> arrivals_;
   std::map<ThreadId, Running> threads_;
   std::map<std::uint64_t, std::string> topics_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_, components_;
 };
 
 }  // namespace

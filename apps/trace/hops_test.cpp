@@ -29,7 +29,10 @@ TraceWords hop_words() {
                    : stream == kObjects ? std::string("/objects")
                                         : std::string("/command");
           },
-      .callback = [](std::uint32_t, std::uint64_t number) { return "callback " + std::to_string(number); }};
+      .callback =
+          [](std::uint32_t, std::uint64_t number) {
+            return (number < 10 ? "callback " : "planner: ") + std::to_string(number);
+          }};
 }
 
 class HopTrace {
@@ -77,8 +80,8 @@ TEST(Hops, TimesOfHopsAddUp) {
   const TracedFrame& frame = way.frames[0];
   EXPECT_EQ(frame.sequence, 1U);
   ASSERT_EQ(frame.hops.size(), 2U);
-  EXPECT_EQ(frame.hops[0].transport, 10);
-  EXPECT_EQ(frame.hops[0].waiting, 10);
+  EXPECT_EQ(frame.hops[0].transport, 11);
+  EXPECT_EQ(frame.hops[0].waiting, 9);
   EXPECT_EQ(frame.hops[0].running, 100);
   EXPECT_EQ(frame.hops[1].transport, 3);
   EXPECT_EQ(frame.hops[1].waiting, 2);
@@ -90,6 +93,33 @@ TEST(Hops, ThePartOfAWay) {
   const TracedChain chain = HopTrace().frame(1, 1'000).find("/objects", "/command");
   ASSERT_EQ(chain.ways.size(), 1U);
   EXPECT_EQ(chain.ways[0].hops.size(), 1U);
+}
+
+TEST(Hops, EachCallbackHasItsQueue) {
+  HopTrace trace;
+  trace.frame(1, 1'000);
+  // Another thread of the detector's process has a queue of this topic, too, and took the sample first.
+  trace.add(1, 1'002, TraceKind::Take, kCamera, 1).add(1, 1'003, TraceKind::Queue, kCamera, 1, 4);
+  const TracedChain chain = trace.find();
+  ASSERT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.ways[0].frames.at(0).hops.at(0).transport, 11);
+}
+
+TEST(Hops, AReadSampleArrivedInAQueueOfTheSameComponent) {
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1);
+  trace.add(1, 1'003, TraceKind::Queue, kCamera, 1, 4).add(1, 1'020, TraceKind::Queue, kCamera, 1, 11);
+  trace.add(1, 1'100, TraceKind::Begin, 0, 0, 12);  // a timer of the planner, as the queue 11
+  trace.add(1, 1'150, TraceKind::Publish, kObjects, 1).add(1, 1'150, TraceKind::Rests, kCamera, 1, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  const TracedFrame& frame = chain.ways[0].frames.at(0);
+  EXPECT_EQ(frame.first_sequence, 1U);
+  EXPECT_EQ(frame.first_ns, 1'000);
+  EXPECT_EQ(frame.hops.at(0).sequence, 1U);
+  EXPECT_EQ(frame.hops.at(0).transport, 20);
+  EXPECT_EQ(frame.hops.at(0).waiting, 80);
+  EXPECT_EQ(frame.hops.at(0).running, 50);
 }
 
 TEST(Hops, FramesThatAreNotWholeAreCounted) {
