@@ -189,6 +189,14 @@ TEST(Hops, TheTableNamesTheSlowHop) {
   EXPECT_EQ(way.at("slowest").size(), 10U);
   EXPECT_EQ(way.at("slowest").at(0).at("sequence"), 13);
   EXPECT_EQ(way.at("slowest").at(0).at("slowest_hop"), 0);
+  EXPECT_FALSE(way.contains("each_frame"));
+  const auto each = nlohmann::json::parse(hops_json(chain, "/camera", "/command", true)).at("ways").at(0);
+  const auto& frame = each.at("each_frame").at(12);
+  EXPECT_EQ(frame.at("sequence"), 13);
+  EXPECT_EQ(frame.at("from_sequence"), 13);
+  EXPECT_EQ(frame.at("from_ns"), 1'300'000);
+  EXPECT_EQ(frame.at("hops").at(0).at("sequence"), 13);
+  EXPECT_EQ(frame.at("hops").at(0).at("waiting_us"), 50.009);
   double sum = 0;
   for (const auto& hop : way.at("hops")) sum += hop.at("all_us").at("mean").get<double>();
   EXPECT_NEAR(sum, way.at("all_us").at("mean").get<double>(), 1e-9) << "means add up";

@@ -51,7 +51,7 @@ constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gi
 struct TraceOptions {
   std::string domain, file, chain, from, to;
   double seconds = 0;
-  bool json = false;
+  bool json = false, frames = false;
 };
 
 void write_all(int fd, std::string_view text) {
@@ -152,7 +152,7 @@ int trace(const TraceOptions& asked) {
                      number_of(observer.processes().size(), "process", "es")));
   if (o.from.empty()) return kOk;
   const TracedChain chain = find_chain(events, words, o.from, o.to);
-  emit(o.json ? hops_json(chain, o.from, o.to) : hop_tables(chain, o.from, o.to));
+  emit(o.json ? hops_json(chain, o.from, o.to, o.frames) : hop_tables(chain, o.from, o.to));
   if (!chain.ways.empty()) return kOk;
   warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
   return kFailed;
@@ -170,7 +170,8 @@ static void add_trace_command(CLI::App& app) {
   from->needs(to);
   to->needs(from);
   command->add_option("--chain", o->chain, "The same for a chain of the running system")->excludes(from)->excludes(to);
-  command->add_flag("--json", o->json, "Print the hops as JSON");
+  auto* const json = command->add_flag("--json", o->json, "Print the hops as JSON");
+  command->add_flag("--frames", o->frames, "With --json: also the times of each frame")->needs(json);
   command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)")
       ->check(CLI::PositiveNumber);
   add_domain_option(command, o->domain);
