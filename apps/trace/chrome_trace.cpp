@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -236,8 +237,17 @@ TraceWords words_of(const detail::TraceObserver& observer) {
 }
 
 void sort_by_time(std::vector<TracedEvent>& events) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const TracedEvent& a, const TracedEvent& b) { return a.what.time_ns < b.what.time_ns; });
+  // Not stable_sort: clang warns of what libstdc++ 12 does inside.
+  std::vector<std::size_t> order(events.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&events](std::size_t a, std::size_t b) {
+    const std::int64_t at_a = events[a].what.time_ns, at_b = events[b].what.time_ns;
+    return at_a != at_b ? at_a < at_b : a < b;
+  });
+  std::vector<TracedEvent> sorted;
+  sorted.reserve(events.size());
+  for (const std::size_t i : order) sorted.push_back(events[i]);
+  events = std::move(sorted);
 }
 
 ChromeTrace write_chrome_trace(const std::vector<TracedEvent>& events, const TraceWords& words,

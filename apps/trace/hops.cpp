@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -55,11 +56,13 @@ class HopFinder {
           break;
       }
     }
-    std::stable_sort(chain.ways.begin(), chain.ways.end(),
-                     [](const TracedWay& a, const TracedWay& b) { return a.frames.size() > b.frames.size(); });
     for (TracedWay& way : chain.ways)
       std::sort(way.frames.begin(), way.frames.end(),
                 [](const TracedFrame& a, const TracedFrame& b) { return a.time_ns < b.time_ns; });
+    std::sort(chain.ways.begin(), chain.ways.end(), [](const TracedWay& a, const TracedWay& b) {
+      return a.frames.size() != b.frames.size() ? a.frames.size() > b.frames.size()
+                                                : a.frames.front().time_ns < b.frames.front().time_ns;
+    });
     return chain;
   }
 
@@ -207,9 +210,8 @@ TracedChain find_chain(const std::vector<TracedEvent>& events, const TraceWords&
 
 std::int64_t percentile_of(std::vector<std::int64_t> values, double percent) {
   if (values.empty()) return 0;
-  const auto rank =
-      static_cast<std::size_t>(std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(values.size() - 1) + 0.5);
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  const auto at =
+      values.begin() + std::lround(std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }

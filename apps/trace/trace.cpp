@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,22 +37,26 @@ constexpr const char* kTraceExamples = R"(Examples:
   cardan trace -o street.json                         until Ctrl-C
   cardan trace --seconds 5 --chain brake              where the time of each frame went, hop by hop
   cardan trace --seconds 5 --from /camera/front --to /command --json
+  cardan trace --on                                   in one terminal: only keep tracing on
+  cardan trace --last 10 -o street.json               in another one: the ten seconds before this moment
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
 callbacks; arrows lead from a publication to the callbacks that it caused, or to a publication that rests on it.
 A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that triggered the
 callback, or else the oldest one that was read.
+A thread's ring keeps its last 8,191 events. --last writes those, so tracing must have been on before.
 Processes of other users are left out: only they and root may trace them.
 Exit codes: 0 written, 1 nothing was traced, no frame went the whole way, or no such chain, 2 wrong options.)";
 
 constexpr auto kBetweenDrains = std::chrono::milliseconds{5};
+constexpr auto kBetweenStops = std::chrono::milliseconds{50};
 constexpr std::int64_t kBetweenLooks = 1'000'000'000;  ///< for new processes, threads and names; ns
 constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gigabyte
 
 struct TraceOptions {
   std::string domain, file, chain, from, to;
-  double seconds = 0;
-  bool json = false, frames = false;
+  double seconds = 0, last = 0;
+  bool json = false, frames = false, on = false;
 };
 
 void write_all(int fd, std::string_view text) {
@@ -87,12 +92,55 @@ std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double 
   return events;
 }
 
-/// Reports the gaps of the file.
-void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written) {
+/// The events of the last seconds that the rings still have.
+std::vector<detail::TracedEvent> gather_last(detail::TraceObserver& observer, double seconds) {
+  const std::int64_t now = steady_now(), from = now - static_cast<std::int64_t>(seconds * 1e9);
+  std::vector<detail::TracedEvent> events;
+  observer.drain(events);
+  observer.refresh();
+  std::map<std::uint32_t, std::int64_t> shortest;  // of processes whose rings were full: begin of their shortest
+  for (std::size_t i = 0, begin = 0; i < events.size(); ++i) {
+    const detail::TracedEvent& e = events[i];
+    if (e.process != events[begin].process || e.ring != events[begin].ring) begin = i;
+    if (i - begin + 2 != layout::kTraceRingEvents) continue;
+    std::int64_t& since = shortest[e.process];
+    since = std::max(since, events[begin].what.time_ns);
+  }
+  for (const auto& [process, since] : shortest)
+    if (since > from)
+      warn(fmt::format("{} (pid {}): a thread wrote so much that its ring has its last {:.1f} s only",
+                       observer.processes()[process].name, observer.processes()[process].pid,
+                       static_cast<double>(now - since) / 1e9));
+  std::erase_if(events, [from](const detail::TracedEvent& event) { return event.what.time_ns < from; });
+  return events;
+}
+
+/// Reports what could not be traced at all.
+void show_problems(const detail::TraceObserver& observer) {
   for (const std::string& problem : observer.problems()) warn(problem);
   if (observer.of_others() != 0)
     warn(fmt::format("{} processes of other users are left out: only they and root may trace them",
                      observer.of_others()));
+}
+
+/// Keeps tracing on until Ctrl-C, for --last.
+int keep_on(const TraceOptions& o) {
+  stop_on_signals();
+  detail::TraceObserver observer({.domain = o.domain});
+  show_problems(observer);
+  warn(fmt::format("tracing is on in {}, and in processes that come; Ctrl-C ends it",
+                   number_of(observer.processes().size(), "process", "es")));
+  for (std::int64_t looked = steady_now(); !stopping(); std::this_thread::sleep_for(kBetweenStops)) {
+    if (steady_now() - looked < kBetweenLooks) continue;
+    observer.refresh();
+    looked = steady_now();
+  }
+  return kOk;
+}
+
+/// Reports the gaps of the file.
+void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written) {
+  show_problems(observer);
   for (const detail::TracedProcess& p : observer.processes()) {
     if (p.overwritten != 0)
       warn(fmt::format("{} (pid {}): {} events were overwritten before they could be read", p.name, p.pid,
@@ -125,24 +173,31 @@ bool find_topics(TraceOptions& o) {
 
 int trace(const TraceOptions& asked) {
   TraceOptions o = asked;
+  if (o.on) return keep_on(o);
   const bool hops = !o.chain.empty() || !o.from.empty();
-  if (o.file.empty() && !hops) throw CLI::RequiredError("-o FILE, --chain NAME, or --from TOPIC and --to TOPIC");
+  if (o.file.empty() && !hops) throw CLI::RequiredError("-o FILE, --chain NAME, --from TOPIC and --to TOPIC, or --on");
   if (o.json && !hops) throw CLI::RequiredError("--chain NAME, or --from TOPIC and --to TOPIC, for --json");
   if (!o.chain.empty() && !find_topics(o)) return kFailed;
   stop_on_signals();
-  detail::TraceObserver observer({.domain = o.domain});
-  std::vector<detail::TracedEvent> events = gather(observer, o.seconds);
+  Fd file = o.file.empty() ? Fd() : open_output(o.file);  // before the work: it may be one that cannot be written
+  detail::TraceObserver observer({.domain = o.domain}, o.last > 0);
+  std::vector<detail::TracedEvent> events = o.last > 0 ? gather_last(observer, o.last) : gather(observer, o.seconds);
   std::erase_if(events, [&](const detail::TracedEvent& event) {  // the look for the chain
     return observer.processes()[event.process].pid == ::getpid();
   });
   sort_by_time(events);
   const TraceWords words = words_of(observer);
   ChromeTrace written;
-  if (!o.file.empty() && !events.empty()) {
-    const Fd file = open_output(o.file);
+  if (file)
     written = write_chrome_trace(events, words, [&file](std::string_view text) { write_all(file.get(), text); });
-  }
   show_gaps(observer, written);
+  if (events.empty() && o.last > 0) {
+    warn(
+        fmt::format("no event of the last {} s — rings are filled only while tracing is on: leave cardan trace --on "
+                    "running, and ask again later",
+                    o.last));
+    return kFailed;
+  }
   if (events.empty()) {
     warn("no event was traced: nothing was published, or no process of this user runs");
     return kFailed;
@@ -164,16 +219,22 @@ static void add_trace_command(CLI::App& app) {
   auto* const command = app.add_subcommand("trace", "Write what all threads do to a file for a viewer of traces");
   command->footer(kTraceExamples);
   auto o = std::make_shared<TraceOptions>();
-  command->add_option("-o,--output", o->file, "File in Chrome's JSON trace form");
+  auto* const output = command->add_option("-o,--output", o->file, "File in Chrome's JSON trace form");
   auto* const from = command->add_option("--from", o->from, "Print the hops of the frames that begin on this topic");
   auto* const to = command->add_option("--to", o->to, "And reach this one");
   from->needs(to);
   to->needs(from);
-  command->add_option("--chain", o->chain, "The same for a chain of the running system")->excludes(from)->excludes(to);
+  auto* const chain = command->add_option("--chain", o->chain, "The same for a chain of the running system");
+  chain->excludes(from)->excludes(to);
   auto* const json = command->add_flag("--json", o->json, "Print the hops as JSON");
   command->add_flag("--frames", o->frames, "With --json: also the times of each frame")->needs(json);
-  command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)")
-      ->check(CLI::PositiveNumber);
+  auto* const seconds = command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)");
+  seconds->check(CLI::PositiveNumber);
+  auto* const last =
+      command->add_option("--last", o->last, "End at once, with the events of the last seconds that rings still have");
+  last->check(CLI::PositiveNumber)->excludes(seconds);
+  auto* const on = command->add_flag("--on", o->on, "Only keep tracing on until Ctrl-C, for --last");
+  for (auto* const other : {output, from, to, chain, json, seconds, last}) on->excludes(other);
   add_domain_option(command, o->domain);
   look_with(command, trace, o);
 }

@@ -68,6 +68,7 @@ struct Stamps {
 enum class Task : std::uint32_t {
   Frames,
   HandOver,  ///< loan + publish, hot, `endpoints` subscribers polling and taking every message
+  Traced,    ///< HandOver by a publisher whose process is traced
   Besieged,  ///< loan + publish once a millisecond, a subscriber with `endpoints` threads that wait; more than one:
              ///< another user's, which announced one
   Attach,    ///< a subscriber of a process that knows the publisher's already

@@ -19,7 +19,7 @@ constexpr std::uint32_t kAttaches = 200;
 
 constexpr std::uint32_t kTopics[] = {1, 10, 100, 1'000};
 
-bool by_publisher(Task task) { return task == Task::HandOver || task == Task::Besieged; }
+bool by_publisher(Task task) { return task == Task::HandOver || task == Task::Traced || task == Task::Besieged; }
 
 }  // namespace
 
@@ -74,6 +74,8 @@ std::vector<Operation> all_operations() {
        "128 B, one polling subscriber takes every message; the clock's own cost taken off"},
       {"loan_publish_hot_50", Task::HandOver, 50, kHandOvers / 10,
        "the same with 50 polling subscribers, polled by one thread"},
+      {"loan_publish_traced", Task::Traced, 1, kHandOvers,
+       "as loan_publish_hot_1 while the publisher's process is traced, which writes one event"},
       {"loan_publish_waited_for", Task::Besieged, 1, kSieges, "128 B every millisecond, one subscriber sleeps"},
   };
   if (::geteuid() == 0)  // it takes a second user

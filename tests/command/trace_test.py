@@ -33,6 +33,44 @@ def cardan(*words, codes=(0,)):
     return done
 
 
+def trace_events(name):
+    with open(name) as file:
+        return json.load(file)["traceEvents"]
+
+
+def check_trace(test, events):
+    """The rules that viewers of this form have: slices of a thread nest, and an arrow begins and ends in a slice."""
+    named = {"process_name": set(), "thread_name": set()}
+    open_slices, ended, slices, arrows = {}, {}, {}, {}
+    for e in events:
+        track = e["pid"], e.get("tid")
+        if e["ph"] == "M":
+            test.assertTrue(e["args"]["name"])
+            named[e["name"]].add(e["pid"] if e["name"] == "process_name" else track)
+            continue
+        test.assertIn(e["pid"], named["process_name"])
+        test.assertIn(track, named["thread_name"])
+        test.assertGreaterEqual(e["ts"], 0)
+        if e["ph"] == "X":
+            test.assertGreater(e["dur"], 0) if e["name"] != "sleep" else test.assertGreaterEqual(e["dur"], 0)
+        if e["ph"] in "XBE" and e.get("name") != "sleep":  # a sleep is written when it ends
+            test.assertGreaterEqual(e["ts"], ended.get(track, 0), "a thread goes back in time")
+            ended[track] = e["ts"]
+        if e["ph"] in "XB":
+            test.assertTrue(e["name"])
+            slices.setdefault(track, set()).add(e["ts"])
+        if e["ph"] == "B":
+            open_slices.setdefault(track, []).append(e)
+        elif e["ph"] == "E":
+            open_slices[track].pop()
+        elif e["ph"] in "sf":
+            test.assertIn(e["ts"], slices[track], "no slice to bind to")
+            arrows.setdefault((e["cat"], e["name"], e["id"]), []).append(e)
+    for begin, end in arrows.values():
+        test.assertEqual([begin["ph"], end["ph"], end["bp"]], ["s", "f", "e"])
+        test.assertLessEqual(begin["ts"], end["ts"])
+
+
 class Trace(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -75,17 +113,44 @@ class Trace(unittest.TestCase):
 
     def test_the_file_has_tracks_and_arrows(self):
         cardan("trace", "--seconds", "1", "-o", path("trace.json"))
-        with open(path("trace.json")) as file:
-            events = json.load(file)["traceEvents"]
+        events = trace_events(path("trace.json"))
         threads = {e["args"]["name"] for e in events if e.get("name") == "thread_name"}
         self.assertTrue(any(name.startswith("mind/") for name in threads), threads)
-        begins = {e["id"]: e for e in events if e["ph"] == "s"}
-        ends = {e["id"]: e for e in events if e["ph"] == "f"}
-        self.assertEqual(begins.keys(), ends.keys())
-        self.assertGreater(len(begins), 10)
-        for number, begin in begins.items():
-            self.assertLessEqual(begin["ts"], ends[number]["ts"])
+        self.assertGreater(sum(e["ph"] == "s" for e in events), 10)
         self.assertTrue(any(e["ph"] == "B" and e["name"].startswith("detector: ") for e in events))
+        check_trace(self, events)
+
+    def test_the_file_may_be_a_pipe(self):
+        done = cardan("trace", "--seconds", "0.5", "-o", "/dev/stdout")
+        check_trace(self, json.loads(done.stdout)["traceEvents"])
+
+    def test_ctrl_c_ends_it_and_writes_the_file(self):
+        with open(path("interrupted.json"), "w"):
+            pass  # it is replaced
+        trace = subprocess.Popen([CARDAN, "trace", "-o", path("interrupted.json")], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        time.sleep(1)
+        trace.send_signal(signal.SIGINT)
+        _, said = trace.communicate(timeout=60)
+        self.assertEqual(trace.returncode, 0, said)
+        check_trace(self, trace_events(path("interrupted.json")))
+
+    def test_the_last_seconds(self):
+        self.assertIn("cardan trace --on", cardan("trace", "--last", "0.000001", "-o", path("none.json"), codes=(1,)).stderr)
+        self.assertEqual(trace_events(path("none.json")), [])
+        keeps = subprocess.Popen([CARDAN, "trace", "--on"], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.assertIn("tracing is on in ", keeps.stderr.readline())
+        time.sleep(2)
+        before = time.monotonic()
+        cardan("trace", "--last", "1", "-o", path("last.json"))
+        self.assertLess(time.monotonic() - before, 60)
+        keeps.send_signal(signal.SIGINT)
+        self.assertEqual(keeps.wait(60), 0)
+        keeps.stderr.close()
+        events = trace_events(path("last.json"))
+        check_trace(self, events)
+        self.assertGreater(sum(e["ph"] == "s" for e in events), 10)
+        ended = [e["ts"] + e.get("dur", 0) for e in events if "ts" in e]
+        self.assertLess(max(ended) - min(e["ts"] for e in events if e["ph"] == "B"), 1.1e6)
 
     def test_wrong_options(self):
         cardan("trace", codes=(2,))
@@ -93,6 +158,21 @@ class Trace(unittest.TestCase):
         cardan("trace", "--json", "-o", path("x.json"), codes=(2,))
         self.assertIn("did you mean 'brake'?", cardan("trace", "--chain", "brak", codes=(1,)).stderr)
         cardan("trace", "--seconds", "0.2", "--from", "/nowhere", "--to", "/command", codes=(1,))
+        cardan("trace", "--on", "-o", path("x.json"), codes=(2,))
+        cardan("trace", "--last", "1", "--seconds", "1", "-o", path("x.json"), codes=(2,))
+        cardan("trace", "--seconds", "0", "-o", path("x.json"), codes=(2,))
+        self.assertFalse(os.path.exists(path("x.json")))
+
+    def test_an_output_that_cannot_be_written_is_refused_at_once(self):
+        done = cardan("trace", "-o", path("no/such/folder.json"), codes=(1,))
+        self.assertIn("cannot write", done.stderr)
+
+    def test_where_nothing_runs(self):
+        os.makedirs(path("empty"), exist_ok=True)
+        done = subprocess.run([CARDAN, "trace", "--seconds", "0.2", "-o", path("y.json")], capture_output=True, text=True, timeout=60,
+                              env={**ENVIRONMENT, "CARDAN_RUN_DIR": path("empty")}, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertTrue(done.stderr)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
 #include "cardan/observer_report.hpp"
+#include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -52,6 +53,11 @@ void hand_over(const Area& area) {
     while (area.header().acknowledged.load(std::memory_order_acquire) < n) {
     }
   }
+}
+
+void hand_over_traced(const Area& area) {
+  const detail::trace::Switch tracing;
+  hand_over(area);
 }
 
 void take_all(const Area& area) {
@@ -206,6 +212,9 @@ void play_cardan_operation(const Area& area, std::uint32_t index) {
   switch (area.header().task) {
     case Task::HandOver:
       publishes ? hand_over(area) : take_all(area);
+      break;
+    case Task::Traced:
+      publishes ? hand_over_traced(area) : take_all(area);
       break;
     case Task::Besieged:
       publishes ? publish_besieged(area) : besiege(area);
