@@ -129,10 +129,10 @@ std::string hop_tables(const TracedChain& chain, const std::string& from, const 
     text += slow_frames_text(way) + "\n";
   }
   if (chain.from_others != 0)
-    text += fmt::format("{} on {} do not rest on {}.\n", number_of(chain.from_others, "publication"), printable(to),
-                        printable(from));
+    text += fmt::format("Resting on nothing of {}: {} on {}.\n", printable(from),
+                        number_of(chain.from_others, "publication"), printable(to));
   if (chain.incomplete != 0)
-    text += fmt::format("{} on {} were not traced on their whole way.\n", number_of(chain.incomplete, "publication"),
+    text += fmt::format("Not traced on the whole way: {} on {}.\n", number_of(chain.incomplete, "publication"),
                         printable(to));
   return text;
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -42,8 +43,8 @@ constexpr const char* kTraceExamples = R"(Examples:
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
 callbacks; arrows lead from a publication to the callbacks that it caused, or to a publication that rests on it.
-A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that triggered the
-callback, or else the oldest one that was read.
+A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that
+triggered the callback, or else the oldest one that was read.
 A thread's ring keeps its last 8,191 events. --last writes those, so tracing must have been on before.
 Processes of other users are left out: only they and root may trace them.
 Exit codes: 0 written, 1 nothing was traced, no frame went the whole way, or no such chain, 2 wrong options.)";
@@ -111,7 +112,9 @@ std::vector<detail::TracedEvent> gather_last(detail::TraceObserver& observer, do
       warn(fmt::format("{} (pid {}): a thread wrote so much that its ring has its last {:.1f} s only",
                        observer.processes()[process].name, observer.processes()[process].pid,
                        static_cast<double>(now - since) / 1e9));
-  std::erase_if(events, [from](const detail::TracedEvent& event) { return event.what.time_ns < from; });
+  std::erase_if(events, [from, now](const detail::TracedEvent& event) {
+    return event.what.time_ns < from || event.what.time_ns > now;
+  });
   return events;
 }
 
@@ -150,7 +153,7 @@ void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written
     if (p.malformed != 0) warn(fmt::format("{} (pid {}): {} events are not valid", p.name, p.pid, p.malformed));
   }
   if (written.without_publication != 0)
-    warn(fmt::format("{} callbacks, takes and publications have no arrow: what caused them was not traced",
+    warn(fmt::format("no arrow leads to {} of these events, because the publication was not traced",
                      written.without_publication));
 }
 
@@ -202,9 +205,12 @@ int trace(const TraceOptions& asked) {
     warn("no event was traced: nothing was published, or no process of this user runs");
     return kFailed;
   }
-  if (!o.file.empty())
+  if (!o.file.empty()) {
+    std::set<std::uint32_t> processes;
+    for (const detail::TracedEvent& event : events) processes.insert(event.process);
     warn(fmt::format("{}: {} events and {} arrows of {}", o.file, written.events, written.arrows,
-                     number_of(observer.processes().size(), "process", "es")));
+                     number_of(processes.size(), "process", "es")));
+  }
   if (o.from.empty()) return kOk;
   const TracedChain chain = find_chain(events, words, o.from, o.to);
   emit(o.json ? hops_json(chain, o.from, o.to, o.frames) : hop_tables(chain, o.from, o.to));

@@ -125,9 +125,11 @@ class Trace(unittest.TestCase):
         check_trace(self, json.loads(done.stdout)["traceEvents"])
 
     def test_ctrl_c_ends_it_and_writes_the_file(self):
-        with open(path("interrupted.json"), "w"):
-            pass  # it is replaced
+        with open(path("interrupted.json"), "w") as file:
+            file.write("of an earlier trace")
         trace = subprocess.Popen([CARDAN, "trace", "-o", path("interrupted.json")], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        while os.path.getsize(path("interrupted.json")) != 0 and trace.poll() is None:
+            time.sleep(0.01)
         time.sleep(1)
         trace.send_signal(signal.SIGINT)
         _, said = trace.communicate(timeout=60)
@@ -135,14 +137,12 @@ class Trace(unittest.TestCase):
         check_trace(self, trace_events(path("interrupted.json")))
 
     def test_the_last_seconds(self):
-        self.assertIn("cardan trace --on", cardan("trace", "--last", "0.000001", "-o", path("none.json"), codes=(1,)).stderr)
+        self.assertIn("cardan trace --on", cardan("trace", "--last", "1e-9", "-o", path("none.json"), codes=(1,)).stderr)
         self.assertEqual(trace_events(path("none.json")), [])
         keeps = subprocess.Popen([CARDAN, "trace", "--on"], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
         self.assertIn("tracing is on in ", keeps.stderr.readline())
         time.sleep(2)
-        before = time.monotonic()
         cardan("trace", "--last", "1", "-o", path("last.json"))
-        self.assertLess(time.monotonic() - before, 60)
         keeps.send_signal(signal.SIGINT)
         self.assertEqual(keeps.wait(60), 0)
         keeps.stderr.close()
@@ -150,7 +150,7 @@ class Trace(unittest.TestCase):
         check_trace(self, events)
         self.assertGreater(sum(e["ph"] == "s" for e in events), 10)
         ended = [e["ts"] + e.get("dur", 0) for e in events if "ts" in e]
-        self.assertLess(max(ended) - min(e["ts"] for e in events if e["ph"] == "B"), 1.1e6)
+        self.assertLessEqual(max(ended) - min(e["ts"] for e in events if e["ph"] == "B"), 1e6 + 1)
 
     def test_wrong_options(self):
         cardan("trace", codes=(2,))

@@ -6,10 +6,10 @@
 
 #include "cardan/detail/atomic.hpp"
 
-/// Lists every atomic access of the slot, bell and trace protocols once: its name, its effect, its order, its partner and the
-/// invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its accesses only by
-/// these sites. The memory-order checker can therefore weaken each access in turn and see the invariant fall. The table
-/// in the documents is generated from this list.
+/// Lists every atomic access of the slot, bell and trace protocols once: its name, its effect, its order, its partner
+/// and the invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its accesses only
+/// by these sites. The memory-order checker can therefore weaken each access in turn and see the invariant fall. The
+/// table in the documents is generated from this list.
 ///   X(site, access, order, partner, invariant)
 // clang-format off
 #define CARDAN_ORDER_TABLE(X) \
