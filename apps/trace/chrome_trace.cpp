@@ -27,7 +27,7 @@ std::string json_text(const std::string& text) {
 }
 
 struct SampleKey {
-  std::uint64_t stream, sequence;
+  std::uint64_t stream = 0, sequence = 0;
   bool operator==(const SampleKey&) const = default;
 };
 struct SampleHash {
@@ -42,6 +42,7 @@ struct Track {
   int pid;
   std::int64_t tid;
   std::uint32_t open = 0;  ///< callbacks that have begun
+  SampleKey trigger{};     ///< of the last one
 };
 
 class ChromeWriter {
@@ -145,9 +146,17 @@ class ChromeWriter {
          to.pid, to.tid, at(event.what.time_ns));
   }
 
+  /// Their ends are not known.
+  void end_callbacks(const TracedEvent& event) {
+    Track& on = track(event);
+    for (on.trigger = {}; on.open != 0; --on.open)
+      line(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", on.pid, on.tid, at(event.what.time_ns));
+  }
+
   void put(const TracedEvent& event) {
     const layout::TraceEvent& e = event.what;
     ++done_.events;
+    if (event.after_gap) end_callbacks(event);
     switch (e.kind) {
       case TraceKind::Publish:
         return point(event, "publish", fmt::format(R"(,"bytes":{})", e.argument));
@@ -163,9 +172,11 @@ class ChromeWriter {
                      e.argument == 0 ? std::string() : fmt::format(R"(,"callback":{})", json_text(callback(event))));
       case TraceKind::Loss:
         return point(event, "loss", fmt::format(R"(,"samples":{})", e.argument));
-      case TraceKind::Rests:
       case TraceKind::Read:
-        return;  // the arrow to the callback shows it
+        return;               // what rests on it follows
+      case TraceKind::Rests:  // of a trigger, the arrow to the callback shows it; a read sample has caused no callback
+        if (track(event).trigger != sample_of(event)) arrow(event);
+        return;
       case TraceKind::Woken: {
         const Track& on = track(event);
         const std::int64_t slept = e.time_ns - began_sleep(event);
@@ -175,6 +186,7 @@ class ChromeWriter {
       case TraceKind::Begin: {
         Track& on = track(event);
         ++on.open;
+        on.trigger = sample_of(event);
         const std::string args = e.stream == 0 ? std::string()
                                                : fmt::format(R"(,"args":{{"topic":{},"sequence":{}}})",
                                                              json_text(topic(e.stream)), e.sequence);
@@ -184,6 +196,7 @@ class ChromeWriter {
       }
       case TraceKind::End: {
         Track& on = track(event);
+        on.trigger = {};
         if (on.open == 0) return;  // it began before the trace
         --on.open;
         return line(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", on.pid, on.tid, at(e.time_ns));

@@ -16,8 +16,8 @@ using trace::TraceWords;
 
 struct ChromeTrace {
   std::uint64_t events = 0;               ///< that were written
-  std::uint64_t arrows = 0;               ///< from a publication to the callback, or the take, that it caused
-  std::uint64_t without_publication = 0;  ///< callbacks and takes whose publication was not traced
+  std::uint64_t arrows = 0;               ///< from a publication to a callback, a take or a publication that it caused
+  std::uint64_t without_publication = 0;  ///< of these those whose cause was not traced
 };
 
 /// Writes events that are sorted by time. `write` is given the text in pieces; it may throw.

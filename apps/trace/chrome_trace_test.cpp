@@ -97,12 +97,40 @@ TEST(ChromeTrace, ATakeWithoutACallbackHasTheArrow) {
   EXPECT_EQ(written.numbers.without_publication, 1U);
 }
 
+TEST(ChromeTrace, APublicationOnAReadSampleHasTheArrow) {
+  const WrittenChrome written = chrome_of({
+      traced(0, 1, 1'000, TraceKind::Publish, 7, 1, 64),
+      traced(1, 2, 2'000, TraceKind::Queue, 7, 1, 3),  // a timer reads it
+      traced(1, 2, 3'000, TraceKind::Begin, 0, 0, 3),
+      traced(1, 2, 4'000, TraceKind::Publish, 8, 1, 64),
+      traced(1, 2, 4'000, TraceKind::Rests, 7, 1, 1),
+      traced(1, 2, 5'000, TraceKind::End, 0, 0, 3),
+      traced(1, 2, 6'000, TraceKind::Begin, 7, 1, 3),  // and another callback is called for it
+      traced(1, 2, 7'000, TraceKind::Publish, 8, 2, 64),
+      traced(1, 2, 7'000, TraceKind::Rests, 7, 1, 2),
+  });
+  const auto ends = chrome_phase(written.all, "f");
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].at("ts"), 3.0) << "the timer's publication";
+  EXPECT_EQ(ends[1].at("ts"), 5.0) << "the other callback, and not its publication, too";
+}
+
 TEST(ChromeTrace, AnEndWhoseBeginWasNotTracedIsLeftOut) {
   const WrittenChrome written =
       chrome_of({traced(0, 1, 1'000, TraceKind::End, 0, 0, 3), traced(0, 1, 2'000, TraceKind::Begin, 0, 0, 3),
                  traced(0, 1, 3'000, TraceKind::End, 0, 0, 3)});
   EXPECT_EQ(chrome_phase(written.all, "B").size(), 1U);
   EXPECT_EQ(chrome_phase(written.all, "E").size(), 1U);
+}
+
+TEST(ChromeTrace, ACallbackWhoseEndWasOverwrittenEnds) {
+  std::vector<TracedEvent> events{traced(0, 1, 1'000, TraceKind::Begin, 0, 0, 3),
+                                  traced(0, 1, 5'000, TraceKind::Begin, 0, 0, 3),
+                                  traced(0, 1, 6'000, TraceKind::End, 0, 0, 3)};
+  events[1].after_gap = true;
+  const auto ends = chrome_phase(chrome_of(std::move(events)).all, "E");
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].at("ts"), 4.0);
 }
 
 TEST(ChromeTrace, ASleepIsASlice) {

@@ -116,6 +116,19 @@ ordered_json figures_of(const std::vector<std::int64_t>& values) {
           {"p99", in_us(static_cast<double>(percentile_of(values, 99)))}};
 }
 
+ordered_json frame_json(const TracedFrame& frame) {
+  ordered_json hops = ordered_json::array();
+  for (const HopTimes& hop : frame.hops)
+    hops.push_back({{"sequence", hop.sequence},
+                    {"transport_us", in_us(static_cast<double>(hop.transport))},
+                    {"waiting_us", in_us(static_cast<double>(hop.waiting))},
+                    {"running_us", in_us(static_cast<double>(hop.running))}});
+  return {{"sequence", frame.sequence},
+          {"from_sequence", frame.first_sequence},
+          {"from_ns", frame.first_ns},
+          {"hops", std::move(hops)}};
+}
+
 }  // namespace
 
 std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to,
@@ -140,7 +153,7 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
 }
 
 std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to,
-                      const Meanwhile& meanwhile) {
+                      const Meanwhile& meanwhile, bool each_frame) {
   ordered_json ways = ordered_json::array();
   for (const TracedWay& way : chain.ways) {
     ordered_json hops = ordered_json::array();
@@ -165,6 +178,9 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
                     {"all_us", figures_of(all_of(way, [](const TracedFrame& f) { return f.all(); }))},
                     {"hops", std::move(hops)},
                     {"slowest", std::move(slowest)}});
+    if (!each_frame) continue;
+    ordered_json& each = ways.back()["each_frame"] = ordered_json::array();
+    for (const TracedFrame& frame : way.frames) each.push_back(frame_json(frame));
   }
   const ordered_json all{{"from", from},
                          {"to", to},

@@ -16,8 +16,8 @@ using Meanwhile = std::function<std::vector<trace::RanCallback>(const trace::Hop
 /// For each way: its hops with their shares of the mean, and its slowest ten frames.
 [[nodiscard]] std::string hop_tables(const trace::TracedChain& chain, const std::string& from, const std::string& to,
                                      const Meanwhile& meanwhile);
-/// The same as JSON: one object, with all figures in microseconds.
+/// The same as JSON: one object, with all figures in microseconds. `each_frame`: also the times of each frame.
 [[nodiscard]] std::string hops_json(const trace::TracedChain& chain, const std::string& from, const std::string& to,
-                                    const Meanwhile& meanwhile);
+                                    const Meanwhile& meanwhile, bool each_frame = false);
 
 }  // namespace cardan::apps

@@ -16,7 +16,9 @@ TEST(HopTable, TheTableNamesTheSlowHop) {
     chain.ways[0].frames.push_back({.sequence = n,
                                     .time_ns = static_cast<std::int64_t>(n) * 100'000,
                                     .hops = {{.transport = 10, .waiting = n == 13 ? 50'000 : 10, .running = 100},
-                                             {.transport = 3, .waiting = 2, .running = 30}}});
+                                             {.transport = 3, .waiting = 2, .running = 30, .sequence = n + 2}},
+                                    .first_sequence = n + 1,
+                                    .first_ns = static_cast<std::int64_t>(n) * 100'000 - 1'000});
   const Meanwhile busy = [](const trace::HopTimes& hop, const std::string& by) {
     return std::vector<trace::RanCallback>{{.name = "not " + by, .ns = hop.waiting}};
   };
@@ -28,6 +30,14 @@ TEST(HopTable, TheTableNamesTheSlowHop) {
   EXPECT_EQ(way.at("slowest").at(0).at("slowest_hop"), 0);
   EXPECT_EQ(way.at("slowest").at(0).at("meanwhile").at(0).at("callback"), "not callback 1");
   EXPECT_EQ(way.at("slowest").at(0).at("meanwhile").at(0).at("us"), 50);
+  EXPECT_FALSE(way.contains("each_frame"));
+  const auto each = nlohmann::json::parse(hops_json(chain, "/camera", "/command", busy, true)).at("ways").at(0);
+  const auto& frame = each.at("each_frame").at(12);
+  EXPECT_EQ(frame.at("sequence"), 13);
+  EXPECT_EQ(frame.at("from_sequence"), 14);
+  EXPECT_EQ(frame.at("from_ns"), 1'299'000);
+  EXPECT_EQ(frame.at("hops").at(1).at("sequence"), 15);
+  EXPECT_EQ(frame.at("hops").at(0).at("waiting_us"), 50);
   double sum = 0;
   for (const auto& hop : way.at("hops")) sum += hop.at("all_us").at("mean").get<double>();
   EXPECT_NEAR(sum, way.at("all_us").at("mean").get<double>(), 1e-9) << "means add up";

@@ -42,7 +42,7 @@ constexpr const char* kTraceExamples = R"(Examples:
   cardan trace --last 10 -o street.json               in another one: the ten seconds before this moment
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
-callbacks; arrows lead from a publication to the callbacks that it caused.
+callbacks; arrows lead from a publication to the callbacks that it caused, or to a publication that rests on it.
 A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that
 triggered the callback, or else the oldest one that was read.
 A thread's ring keeps its last 8,191 events. --last writes those, so tracing must have been on before.
@@ -57,7 +57,7 @@ constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gi
 struct TraceOptions {
   std::string domain, file, chain, from, to;
   double seconds = 0, last = 0;
-  bool json = false, on = false;
+  bool json = false, frames = false, on = false;
 };
 
 void write_all(int fd, std::string_view text) {
@@ -216,7 +216,7 @@ int trace(const TraceOptions& asked) {
   const Meanwhile meanwhile = [&](const trace::HopTimes& hop, const std::string& by) {
     return trace::meanwhile(events, words, hop, by);
   };
-  emit(o.json ? hops_json(chain, o.from, o.to, meanwhile) : hop_tables(chain, o.from, o.to, meanwhile));
+  emit(o.json ? hops_json(chain, o.from, o.to, meanwhile, o.frames) : hop_tables(chain, o.from, o.to, meanwhile));
   if (!chain.ways.empty()) return kOk;
   warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
   return kFailed;
@@ -236,6 +236,7 @@ static void add_trace_command(CLI::App& app) {
   auto* const chain = command->add_option("--chain", o->chain, "The same for a chain of the running system");
   chain->excludes(from)->excludes(to);
   auto* const json = command->add_flag("--json", o->json, "Print the hops as JSON");
+  command->add_flag("--frames", o->frames, "With --json: also the times of each frame")->needs(json);
   auto* const seconds = command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)");
   seconds->check(CLI::PositiveNumber);
   auto* const last =

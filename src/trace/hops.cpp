@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -18,7 +19,8 @@ constexpr std::size_t kMostGrounds = 64;  ///< of one publication
 
 using SampleId = std::pair<std::uint64_t, std::uint64_t>;  ///< stream and sequence
 using ThreadId = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>;
-using ArrivalId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;  ///< process, stream, sequence
+/// Process, stream, sequence, and name of the callback in whose queue it arrived; 0: taken.
+using ArrivalId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 struct TracedPublication {
   std::int64_t time_ns = 0;
@@ -27,6 +29,7 @@ struct TracedPublication {
   std::int64_t begun_ns = 0;        ///< of the callback that published; 0: outside of callbacks
   std::uint64_t callback = 0;       ///< its name
   std::uint32_t cpu = 0;
+  bool whole = true;  ///< false: of a callback whose begin was not traced
 };
 
 class HopFinder {
@@ -77,6 +80,7 @@ class HopFinder {
     std::uint32_t cpu = 0;
     TracedPublication* last = nullptr;  ///< of this thread
     std::uint64_t last_sequence = 0;
+    std::vector<TracedPublication*> outside{};               ///< of callbacks, unless one ends that did not begin
     std::vector<SampleId> read{};                            ///< in this callback
     std::map<std::uint64_t, std::vector<SampleId>> named{};  ///< by loans; by the stream that they will be published on
   };
@@ -84,11 +88,13 @@ class HopFinder {
   void note(const TracedEvent& event) {
     const layout::TraceEvent& e = event.what;
     Running& here = threads_[{event.process, event.ring, e.owner}];
+    if (event.after_gap) here = {};
     switch (e.kind) {
       case TraceKind::Begin:
         here = {.begun_ns = e.time_ns, .callback = e.argument, .cpu = e.cpu};
         return;
       case TraceKind::End:
+        for (TracedPublication* const publication : here.outside) publication->whole = false;
         here = {};
         return;
       case TraceKind::Publish:
@@ -101,8 +107,10 @@ class HopFinder {
         add_ground(e.argument == 0 ? here.read : here.named[e.argument], e);
         return;
       case TraceKind::Queue:
-      case TraceKind::Take:  // of an input, the queue comes right after it
-        arrivals_.try_emplace({event.process, e.stream, e.sequence}, e.time_ns);
+        arrivals_.try_emplace({event.process, e.stream, e.sequence, e.argument}, e.time_ns);
+        return;
+      case TraceKind::Take:
+        arrivals_.try_emplace({event.process, e.stream, e.sequence, 0}, e.time_ns);
         return;
       case TraceKind::Woken:
       case TraceKind::Drop:
@@ -125,6 +133,7 @@ class HopFinder {
       it->second.grounds.insert(it->second.grounds.end(), named->second.begin(), named->second.end());
       here.named.erase(named);
     }
+    if (here.begun_ns == 0) here.outside.push_back(&it->second);
     here.last = &it->second;
     here.last_sequence = e.sequence;
   }
@@ -142,7 +151,7 @@ class HopFinder {
     if (!first) return known->second;
     End best{.kind = End::Kind::RestsOnOthers};
     for (const SampleId& ground : p.grounds) {
-      End end = arrivals_.contains({p.process, ground.first, ground.second}) ? end_of(ground, from, depth + 1) : End{};
+      End end = p.whole && arrival(p, ground) ? end_of(ground, from, depth + 1) : End{};
       if (++end.hops > kMostHops) end = {};
       end.next = ground;
       if (end.kind > best.kind || (end.kind == End::Kind::Reached && end.begin_ns < best.begin_ns)) best = end;
@@ -155,17 +164,33 @@ class HopFinder {
     while (topic(sample.first) != from) {
       const TracedPublication& p = publications_[sample];
       const SampleId before = ends_[sample].next;
-      frame.hops.push_back(
-          times(publications_[before].time_ns, arrivals_[{p.process, before.first, before.second}], p));
+      frame.hops.push_back(times(publications_[before].time_ns, arrival(p, before).value_or(0), p));
+      frame.hops.back().sequence = sample.second;
       way.hops.push_back({.by = publisher(p), .to = topic(sample.first)});
       sample = before;
     }
+    frame.first_sequence = sample.second;
+    frame.first_ns = publications_[sample].time_ns;
     std::reverse(way.hops.begin(), way.hops.end());
     std::reverse(frame.hops.begin(), frame.hops.end());
     auto known = std::find_if(chain.ways.begin(), chain.ways.end(),
                               [&](const TracedWay& other) { return other.hops == way.hops; });
     if (known == chain.ways.end()) known = chain.ways.insert(known, std::move(way));
     known->frames.push_back(std::move(frame));
+  }
+  /// The time when a ground arrived: in the queue of the callback that published, else in one of its component, which
+  /// read it with latest.get(), else the first one. A process can have several queues of a topic.
+  std::optional<std::int64_t> arrival(const TracedPublication& publication, const SampleId& ground) {
+    const auto [stream, sequence] = ground;
+    std::optional<std::int64_t> first, of_component;
+    for (auto it = arrivals_.lower_bound({publication.process, stream, sequence, 0}); it != arrivals_.end(); ++it) {
+      const auto& [process, of_stream, of_sequence, callback] = it->first;
+      if (process != publication.process || of_stream != stream || of_sequence != sequence) break;
+      if (callback == publication.callback) return it->second;
+      if (!first || it->second < *first) first = it->second;
+      if (is_of_component(process, callback, publication.callback)) of_component = it->second;
+    }
+    return of_component ? of_component : first;
   }
   /// Times that overlap, because two threads' stamps do, count for the first of the two.
   static HopTimes times(std::int64_t caused, std::int64_t arrived, const TracedPublication& publication) {
@@ -186,6 +211,19 @@ class HopFinder {
     if (name.empty()) name = "?";
     return name;
   }
+  /// Whether two callbacks are of the same component.
+  bool is_of_component(std::uint32_t process, std::uint64_t a, std::uint64_t b) {
+    return a != 0 && b != 0 && !component(process, a).empty() && component(process, a) == component(process, b);
+  }
+  /// "detector" of "detector: /camera".
+  const std::string& component(std::uint32_t process, std::uint64_t callback) {
+    const auto [it, made] = components_.try_emplace({process, callback});
+    if (made) {
+      it->second = words_.callback(process, callback);
+      it->second.erase(std::min(it->second.find(": "), it->second.size()));
+    }
+    return it->second;
+  }
   const std::string& topic(std::uint64_t stream) {
     const auto [it, made] = topics_.try_emplace(stream);
     if (made) it->second = words_.topic(stream);
@@ -198,7 +236,7 @@ class HopFinder {
   std::map<ArrivalId, std::int64_t> arrivals_;
   std::map<ThreadId, Running> threads_;
   std::map<std::uint64_t, std::string> topics_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_, components_;
 };
 
 }  // namespace

@@ -17,15 +17,18 @@ struct HopTimes {
   std::int64_t running = 0;    ///< → published
   std::int64_t caused_ns = 0;  ///< its begin, steady clock
   std::uint32_t cpu = 0;       ///< where the callback began, as TraceEvent::cpu
+  std::uint64_t sequence = 0;  ///< of its own publication
   [[nodiscard]] std::int64_t all() const noexcept { return transport + waiting + running; }
 };
 
 /// A publication on the last topic, and its way from the first one. If several of its grounds lead there, the oldest
 /// publication counts.
 struct TracedFrame {
-  std::uint64_t sequence = 0;  ///< on the last topic
-  std::int64_t time_ns = 0;    ///< its publication
-  std::vector<HopTimes> hops;  ///< from the first topic on
+  std::uint64_t sequence = 0;        ///< on the last topic
+  std::int64_t time_ns = 0;          ///< its publication
+  std::vector<HopTimes> hops{};      ///< from the first topic on
+  std::uint64_t first_sequence = 0;  ///< on the first topic
+  std::int64_t first_ns = 0;         ///< publication of that
   [[nodiscard]] std::int64_t all() const noexcept {
     std::int64_t sum = 0;
     for (const HopTimes& hop : hops) sum += hop.all();

@@ -27,7 +27,10 @@ TraceWords hop_words() {
                    : stream == 6        ? std::string("/lidar")
                                         : std::string("/command");
           },
-      .callback = [](std::uint32_t, std::uint64_t number) { return "callback " + std::to_string(number); }};
+      .callback =
+          [](std::uint32_t, std::uint64_t number) {
+            return (number < 10 ? "callback " : "planner: ") + std::to_string(number);
+          }};
 }
 
 class HopTrace {
@@ -47,6 +50,11 @@ class HopTrace {
   }
   [[nodiscard]] std::vector<RanCallback> meanwhile(const HopTimes& hop) const {
     return trace::meanwhile(events_, hop_words(), hop, "");
+  }
+  /// Events of the thread before the last one were overwritten.
+  HopTrace& after_gap() {
+    events_.back().after_gap = true;
+    return *this;
   }
   /// /camera n → detector (process 1) → /objects n → decision (process 2) → /command n.
   HopTrace& frame(std::uint64_t n, std::int64_t at, std::int64_t detector_waits = 0) {
@@ -78,8 +86,8 @@ TEST(Hops, TimesOfHopsAddUp) {
   const TracedFrame& frame = way.frames[0];
   EXPECT_EQ(frame.sequence, 1U);
   ASSERT_EQ(frame.hops.size(), 2U);
-  EXPECT_EQ(frame.hops[0].transport, 10);
-  EXPECT_EQ(frame.hops[0].waiting, 10);
+  EXPECT_EQ(frame.hops[0].transport, 11);
+  EXPECT_EQ(frame.hops[0].waiting, 9);
   EXPECT_EQ(frame.hops[0].running, 100);
   EXPECT_EQ(frame.hops[1].transport, 3);
   EXPECT_EQ(frame.hops[1].waiting, 2);
@@ -93,6 +101,33 @@ TEST(Hops, ThePartOfAWay) {
   EXPECT_EQ(chain.ways[0].hops.size(), 1U);
 }
 
+TEST(Hops, EachCallbackHasItsQueue) {
+  HopTrace trace;
+  trace.frame(1, 1'000);
+  // Another thread of the detector's process has a queue of this topic, too, and took the sample first.
+  trace.add(1, 1'002, TraceKind::Take, kCamera, 1).add(1, 1'003, TraceKind::Queue, kCamera, 1, 4);
+  const TracedChain chain = trace.find();
+  ASSERT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.ways[0].frames.at(0).hops.at(0).transport, 11);
+}
+
+TEST(Hops, AReadSampleArrivedInAQueueOfTheSameComponent) {
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1);
+  trace.add(1, 1'003, TraceKind::Queue, kCamera, 1, 4).add(1, 1'020, TraceKind::Queue, kCamera, 1, 11);
+  trace.add(1, 1'100, TraceKind::Begin, 0, 0, 12);  // a timer of the planner, as the queue 11
+  trace.add(1, 1'150, TraceKind::Publish, kObjects, 1).add(1, 1'150, TraceKind::Rests, kCamera, 1, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  const TracedFrame& frame = chain.ways[0].frames.at(0);
+  EXPECT_EQ(frame.first_sequence, 1U);
+  EXPECT_EQ(frame.first_ns, 1'000);
+  EXPECT_EQ(frame.hops.at(0).sequence, 1U);
+  EXPECT_EQ(frame.hops.at(0).transport, 20);
+  EXPECT_EQ(frame.hops.at(0).waiting, 80);
+  EXPECT_EQ(frame.hops.at(0).running, 50);
+}
+
 TEST(Hops, FramesThatAreNotWholeAreCounted) {
   HopTrace trace;
   trace.frame(1, 1'000);
@@ -102,6 +137,32 @@ TEST(Hops, FramesThatAreNotWholeAreCounted) {
   ASSERT_EQ(chain.ways.size(), 1U);
   EXPECT_EQ(chain.from_others, 1U);
   EXPECT_EQ(chain.incomplete, 1U) << "its cause was published before the trace";
+}
+
+TEST(Hops, ACallbackThatBeganBeforeTheTraceIsNotTraced) {
+  HopTrace trace;
+  trace.frame(1, 1'000);
+  trace.add(0, 2'000, TraceKind::Publish, kCamera, 2).add(3, 2'010, TraceKind::Queue, kCamera, 2, 1);
+  trace.add(3, 2'100, TraceKind::Publish, kObjects, 2).add(3, 2'100, TraceKind::Rests, kCamera, 2, 2);
+  EXPECT_EQ(trace.find("/camera", "/objects").ways.size(), 2U) << "as of a plain program";
+  trace.add(3, 2'200, TraceKind::End, 0, 0, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  EXPECT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.incomplete, 1U);
+}
+
+TEST(Hops, AfterAGapNothingIsKnownOfTheCallback) {
+  HopTrace trace;
+  trace.add(1, 100, TraceKind::Begin, kCamera, 1, 1);
+  trace.frame(2, 1'000);
+  trace.add(0, 2'000, TraceKind::Publish, kCamera, 3);
+  trace.add(1, 2'010, TraceKind::Queue, kCamera, 3, 1).add(1, 2'020, TraceKind::Begin, kCamera, 3, 1);
+  trace.add(1, 3'000, TraceKind::Publish, kObjects, 9).after_gap();
+  trace.add(1, 3'000, TraceKind::Rests, kCamera, 3, 9).add(1, 3'100, TraceKind::End, 0, 0, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.ways[0].frames.size(), 1U);
+  EXPECT_EQ(chain.incomplete, 1U) << "by a later callback than the one that began";
 }
 
 TEST(Hops, ACircleEnds) {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "cardan/clock.hpp"
 #include "cardan/detail/forked.hpp"
@@ -45,6 +46,7 @@ struct TraceObserver::Source {
   std::size_t names = 0;
   std::array<std::uint64_t, layout::kTraceRings> next{};
   std::array<bool, layout::kTraceRings> corrupt{};
+  std::array<bool, layout::kTraceRings> gap{};                                  ///< before the next event
   std::map<std::pair<std::uint32_t, std::uint32_t>, TracedThreadName> threads;  ///< by ring and owner
   std::map<std::uint64_t, std::string> callbacks;
 
@@ -194,12 +196,15 @@ void TraceObserver::drain(Source& source, std::vector<TracedEvent>& into) {
     }
     source.next[r] = drained.next;
     process.overwritten += drained.overwritten;
+    if (drained.overwritten != 0) source.gap[r] = true;
     for (std::size_t i = 0; i < drained.count; ++i) {
       TracedEvent event{.what = {}, .process = source.process, .ring = r};
       if (!layout::unpack(room_[i], event.what)) {
         ++process.malformed;
+        source.gap[r] = true;
         continue;
       }
+      event.after_gap = std::exchange(source.gap[r], false);
       event.what.time_ns += shift;
       if (event.what.kind == layout::TraceKind::Woken)
         event.what.argument += static_cast<std::uint64_t>(shift);  // modulo 2^64, as the sum above

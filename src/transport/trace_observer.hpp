@@ -23,6 +23,7 @@ struct TracedEvent {
   layout::TraceEvent what{};
   std::uint32_t process = 0;  ///< index in TraceObserver::processes()
   std::uint32_t ring = 0;
+  bool after_gap = false;  ///< events of its thread right before it were overwritten, or are not valid
 };
 
 /// A process that is traced, by its own statements.

@@ -91,6 +91,24 @@ TEST_F(TraceObserverTest, SeesPublicationsAndTakes) {
   EXPECT_EQ(observer.processes()[0].malformed, 0U);
 }
 
+TEST_F(TraceObserverTest, MarksGaps) {
+  cardan::Publisher out{kTraced};
+  TraceObserver observer;
+  std::vector<TracedEvent> events;
+  out.publish({1});
+  observer.drain(events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_FALSE(events[0].after_gap);
+  for (std::uint64_t i = 0; i <= cardan::layout::kTraceRingEvents; ++i) out.publish({i});
+  events.clear();
+  observer.drain(events);
+  const auto published = of_kind(events, TraceKind::Publish);
+  EXPECT_EQ(observer.processes()[0].overwritten, 2U);
+  ASSERT_EQ(published.size(), cardan::layout::kTraceRingEvents - 1);
+  EXPECT_TRUE(published[0].after_gap);
+  EXPECT_FALSE(published[1].after_gap);
+}
+
 TEST_F(TraceObserverTest, SeesLossesAndSleeps) {
   cardan::Publisher out{kTraced};
   cardan::Subscriber in{kTraced};

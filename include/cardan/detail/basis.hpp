@@ -80,7 +80,8 @@ class ChainGrounds {
 /// a component runs, and the inner one counts if several do.
 ///
 ///   trigger   the sample that the callback is called for: the cause
-///   fused     instead of the trigger's origin, those of the set that a fusion has made of it
+///   fused     instead of the trigger, the set that a fusion has made: the cause is the trigger if the set has it, else
+///             the sample with the oldest origin
 ///   read      what latest.get() returned, and what rests_on() named
 ///
 /// One thread; never blocks.
@@ -109,9 +110,8 @@ class CallbackBasis {
   [[nodiscard]] static CallbackBasis* here() noexcept;
 
  private:
-  Basis trigger_, read_;
+  Basis trigger_, given_, read_;       ///< given: the trigger, or the fused set
   ChainGrounds chains_, read_chains_;  ///< of the trigger, or of the fused set; of what was read
-  std::int64_t fused_ns_ = 0;
   CallbackBasis* outer_;
 };
 

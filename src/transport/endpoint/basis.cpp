@@ -67,27 +67,33 @@ CallbackBasis* CallbackBasis::here() noexcept { return innermost; }
 void CallbackBasis::triggered_by(const SampleBlock& sample) noexcept {
   trigger_ = {};
   trigger_.add(sample);
-  fused_ns_ = trigger_.origin_ns;
+  given_ = trigger_;
   chains_.clear();
   chains_.add(sample);
 }
 
 void CallbackBasis::fused(SampleBlock* const* set, std::size_t inputs) noexcept {
-  fused_ns_ = 0;
+  given_ = {};
   chains_.clear();
+  bool has_trigger = false;
   for (std::size_t i = 0; i < inputs; ++i) {
     if (set[i] == nullptr) continue;
     trace::note(trace::Kind::Read, *set[i]);
-    fused_ns_ = Basis::older(fused_ns_, set[i]->basis_ns());
+    given_.add(*set[i]);
+    has_trigger = has_trigger || (set[i]->stream_id == trigger_.stream && set[i]->sequence == trigger_.sequence);
     chains_.add(*set[i]);
   }
+  if (!has_trigger) return;
+  given_.stream = trigger_.stream;
+  given_.sequence = trigger_.sequence;
 }
 
 Basis CallbackBasis::with(Basis named) const noexcept {
   named.add(read_);
-  if (trigger_.stream == 0) return named;
-  return {
-      .origin_ns = Basis::older(fused_ns_, named.origin_ns), .stream = trigger_.stream, .sequence = trigger_.sequence};
+  if (given_.stream == 0) return named;
+  return {.origin_ns = Basis::older(given_.origin_ns, named.origin_ns),
+          .stream = given_.stream,
+          .sequence = given_.sequence};
 }
 
 Basis basis_of_publication(const Basis& named) noexcept {

@@ -53,6 +53,44 @@ TEST(Basis, AnotherUsersWordIsNotHandedOn) {
   EXPECT_EQ(block.basis_ns(), kUnknownOrigin);
 }
 
+TEST(CallbackBasis, AFusedSetIsCausedByItsTriggerElseByItsOldestSample) {
+  const auto fill = [](detail::SampleBlock& block, std::uint64_t stream, std::uint64_t sequence, std::int64_t at) {
+    block.stream_id = stream;
+    block.sequence = sequence;
+    block.publish_ns = at;
+  };
+  detail::SampleBlock left, right, next_left, next_right;
+  fill(left, 1, 11, 50);
+  fill(right, 2, 21, 60);
+  fill(next_left, 1, 12, 90);
+  fill(next_right, 2, 22, 80);
+  detail::CallbackBasis basis;
+  basis.triggered_by(next_left);
+  EXPECT_EQ(basis.with({}).origin_ns, 90);
+  detail::SampleBlock* first[] = {&left, &right};  // by which it was decided that nothing closer comes
+  basis.fused(first, 2);
+  EXPECT_EQ(basis.with({}).origin_ns, 50);
+  EXPECT_EQ(basis.with({}).stream, 1U);
+  EXPECT_EQ(basis.with({}).sequence, 11U);
+  detail::SampleBlock* second[] = {&next_left, &next_right};
+  basis.fused(second, 2);
+  EXPECT_EQ(basis.with({}).origin_ns, 80);
+  EXPECT_EQ(basis.with({}).stream, 1U) << "the trigger, although the other one is older";
+  EXPECT_EQ(basis.with({}).sequence, 12U);
+}
+
+TEST(CallbackBasis, ATimerThatAsksAFusionForASetRestsOnIt) {
+  detail::SampleBlock left;
+  left.stream_id = 1;
+  left.sequence = 11;
+  left.publish_ns = 50;
+  detail::CallbackBasis basis;
+  detail::SampleBlock* set[] = {nullptr, &left};
+  basis.fused(set, 2);
+  EXPECT_EQ(basis.with({}).origin_ns, 50);
+  EXPECT_EQ(basis.with({}).sequence, 11U);
+}
+
 class BasisOfLoans : public test::OwnRunDirectory {
  protected:
   Topic<Number> in_{"/in", {.depth = 4}}, out_{"/out", {.depth = 4}};
