@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import ctypes
 import faulthandler
 import gc
 import os
@@ -198,7 +199,8 @@ class Misuse:
     def arguments(self, name: str) -> list[Any]:
         """No wait is long, and nothing is large that is believed."""
         if "wait" in name or name in ("seek", "step"):
-            return [self.random.choice([0, 1, 1000]) for _ in range(self.random.choice([1, 1, 1, 2]))]
+            longest = 1000 if threading.current_thread() is threading.main_thread() else 1  # the alarm ends waits of the main thread only
+            return [self.random.choice([0, 1, longest]) for _ in range(self.random.choice([1, 1, 1, 2]))]
         given = [self.value() for _ in range(self.random.choice([0, 0, 1, 1, 1, 2, 2, 3, 4, 5]))]
         # A timer of some nanoseconds, or a run to the time of a stamp, would call back for hours; what a callback raises does not end them.
         if given and name in ("timer", "run_until", "at"):
@@ -309,12 +311,16 @@ class Misuse:
         for one in others:
             one.daemon = True
             one.start()
+        until = time.monotonic() + 10
         for one in others:
-            one.join(60)
+            one.join(max(0.0, until - time.monotonic()))
         if any(one.is_alive() for one in others):
             _cardan.end_waits()  # an iteration waits for a message that does not come
-        for one in others:
-            one.join(60)
+        until = time.monotonic() + 120
+        while time.monotonic() < until and (left := [one for one in others if one.is_alive()]):
+            for one in left:  # the alarm ends loops of the main thread only
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one.ident or 0), ctypes.py_object(Expired))
+                one.join(0.5)
         if any(one.is_alive() for one in others):
             faulthandler.dump_traceback()
             sys.exit("misuse: a thread does not come back")
@@ -329,6 +335,7 @@ class Misuse:
         if child == 0:
             self.pool = mine
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)  # fork() does not hand it on
                 for _ in range(60):
                     made = None
                     with contextlib.suppress(Exception, Expired):

@@ -39,6 +39,9 @@ using Json = nlohmann::ordered_json;
 using record::SimulatedTopic;
 using record::SimulateReport;
 
+double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
+std::string age_text(std::int64_t ns) { return ns < 0 ? "-" : fmt::format("{:.1f}", ms(ns)); }
+
 Json topics_json(const std::vector<SimulatedTopic>& topics) {
   Json all = Json::array();
   for (const SimulatedTopic& t : topics)
@@ -57,6 +60,21 @@ Json fusions_json(const std::vector<record::SimulatedFusion>& fusions) {
                    {"fusion", f.fusion},
                    {"fired", f.fired},
                    {"silent", f.silent.empty() ? Json() : Json(f.silent)}});
+  return all;
+}
+
+Json chains_json(const std::vector<record::SimulatedChain>& chains) {
+  Json all = Json::array();
+  for (const record::SimulatedChain& c : chains)
+    all.push_back(
+        {{"name", c.chain},
+         {"component", c.component},
+         {"publications", c.in_time + c.late + c.unknown},
+         {"late", c.late},
+         {"unknown", c.unknown},
+         {"age_ms", c.age_greatest < 0
+                        ? Json()
+                        : Json{{"p50", ms(c.age_p50)}, {"p99", ms(c.age_p99)}, {"greatest", ms(c.age_greatest)}}}});
   return all;
 }
 
@@ -94,6 +112,7 @@ Json simulation_json(const config::Configuration& configuration, const RunFromOp
           {"fed", topics_json(r.fed)},
           {"made", topics_json(r.made)},
           {"fusions", fusions_json(r.fusions)},
+          {"chains", chains_json(r.chains)},
           {"empty_inputs", inputs_json(r.empty_inputs)},
           {"recomputed", r.recomputed},
           {"left_out", left_out},
@@ -116,6 +135,19 @@ std::string simulation_text(const RunFromOptions& o, const SimulateReport& r, do
   add(r.fed, "file");
   add(r.made, "components");
   std::string out = table.text();
+  if (!r.chains.empty()) {
+    Table chains({{"CHAIN"},
+                  {"COMPONENT"},
+                  {"PUBLICATIONS", true},
+                  {"LATE", true},
+                  {"AGE p50 ms", true},
+                  {"p99", true},
+                  {"GREATEST", true}});
+    for (const record::SimulatedChain& c : r.chains)
+      chains.row({printable(c.chain), printable(c.component), std::to_string(c.in_time + c.late + c.unknown),
+                  std::to_string(c.late), age_text(c.age_p50), age_text(c.age_p99), age_text(c.age_greatest)});
+    out += "\n" + chains.text();
+  }
   const double recorded = static_cast<double>(r.simulated_ns) / 1e9;
   out += fmt::format(
       "\n{:.3f} s of the recording in {:.3f} s; {} callbacks, {} exceptions, {} samples dropped by full queues\n",

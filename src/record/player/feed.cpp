@@ -28,12 +28,13 @@ void Feed::expect(std::uint64_t recorded_bytes) {
 
 void Feed::open(Runtime& runtime) {
   auto channel = runtime.channel(topic_, type_, "the recording");
+  const detail::ChainRole role{.entries = runtime.chain_entries(), .topic = runtime.chain_beginning(topic_)};
   std::shared_ptr<detail::PublisherCore> publisher;
   if (type_.native)
-    publisher = std::make_shared<detail::PublisherCore>(topic_, *type_.shared,
-                                                        TopicOptions{.max_bytes = payload_bytes_}, PublisherOptions{});
+    publisher = std::make_shared<detail::PublisherCore>(
+        topic_, *type_.shared, TopicOptions{.max_bytes = payload_bytes_}, PublisherOptions{}, role);
   out_ = std::make_shared<detail::OutputCore>(std::move(channel), std::move(publisher), nullptr, runtime.clock(),
-                                              TopicOptions{}.depth);
+                                              TopicOptions{}.depth, role);
 }
 
 void Feed::push(const mcap::Message& message, std::int64_t shift) {

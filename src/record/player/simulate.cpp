@@ -13,6 +13,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "cardan/observer_report.hpp"
 #include "cardan/simulation.hpp"
 #include "src/mcap/message_sizes.hpp"
 #include "src/record/player/feed.hpp"
@@ -20,6 +21,7 @@
 #include "src/record/player/message_form.hpp"
 #include "src/record/player/simulation_output.hpp"
 #include "src/record/recording_folder.hpp"
+#include "src/runtime/executor/chain_end.hpp"
 #include "src/runtime/runtime.hpp"
 
 namespace cardan::record {
@@ -227,6 +229,24 @@ class Replay {
     return number;
   }
 
+  void report_chains() {
+    for (const auto& core : detail::runtime_of(simulation_).components())
+      for (const Declared& d : core->declared()) {
+        if (!d.output || d.out == nullptr || d.out->chain_ends() == nullptr) continue;
+        for (const detail::ChainEnd& end : d.out->chain_ends()->all()) {
+          const LatencyHistogram ages = end.age().counts();
+          report_.chains.push_back({.component = core->name(),
+                                    .chain = end.chain().name,
+                                    .in_time = end.in_time(),
+                                    .late = end.late(),
+                                    .unknown = end.unknown(),
+                                    .age_p50 = latency_percentile(ages, 50),
+                                    .age_p99 = latency_percentile(ages, 99),
+                                    .age_greatest = ages.empty() ? -1 : end.age().longest()});
+        }
+      }
+  }
+
   SimulateReport finished() {
     for (const auto& core : detail::runtime_of(simulation_).components()) {
       std::uint64_t failures = 0;
@@ -252,6 +272,7 @@ class Replay {
         if (fusion.fired == 0) fusion.silent = fused.watch->why(statistics);
         report_.fusions.push_back(std::move(fusion));
       }
+    report_chains();
     for (const auto& feed : feeds_) report_.fed.push_back(feed->report());
     report_.made = output_.topics();
     if (!report_.stopped) report_.output_bytes = output_.finish();

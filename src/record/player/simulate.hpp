@@ -57,6 +57,14 @@ struct SimulatedFusion {
   std::string silent{};          ///< it had samples and made no set: why, in words
 };
 
+/// A chain of the configuration, at the output of a component that ends it. Ages are of the recording's clock: what
+/// callbacks compute takes no time of it.
+struct SimulatedChain {
+  std::string component{}, chain{};
+  std::uint64_t in_time = 0, late = 0, unknown = 0;  ///< publications; without a budget all known ones are in time
+  std::int64_t age_p50 = 0, age_p99 = 0, age_greatest = 0;  ///< nanoseconds; -1: no publication was known
+};
+
 /// Exceptions that left a component's callbacks.
 struct SimulatedFailures {
   std::string component{};
@@ -84,6 +92,7 @@ struct SimulateReport {
   std::uint64_t gaps = 0;         ///< in it that were skipped
   std::int64_t skipped_ns = 0;    ///< by them in all
   std::vector<SimulatedFusion> fusions{};
+  std::vector<SimulatedChain> chains{};  ///< that end in components of it
   std::uint64_t output_bytes = 0;
   bool stopped = false;  ///< by `progress`
 };

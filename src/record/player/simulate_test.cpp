@@ -333,12 +333,16 @@ mcap::Bytes stamped_pairs(int count, bool stamps_right) {
 TEST(Simulate, AFusionMakesTheSetsThatItMadeWhenItWasRecorded) {
   const FileOnDisk file(stamped_pairs(102, true));
   const OutputPath output, again;
-  const auto c = configuration({{"join", "PlayerTestJoin"}});
+  auto c = configuration({{"join", "PlayerTestJoin"}});
+  c.chains = {{.name = "left", .from = "/left", .to = "/pairs", .budget = std::chrono::milliseconds(30)}};
   const SimulateReport report = simulate(c, {file.path()}, {.output = output});
   EXPECT_EQ(by_name(report.made)["/pairs"].messages, 102U);
+  ASSERT_EQ(report.chains.size(), 1U);
+  EXPECT_EQ(report.chains[0].component + " " + report.chains[0].chain, "join left");
+  EXPECT_EQ(report.chains[0].late, 102U);
+  EXPECT_EQ(report.chains[0].age_greatest, 37'000'000) << "it waited for the right one";
   ASSERT_EQ(report.fusions.size(), 1U);
-  EXPECT_EQ(report.fusions[0].component, "join");
-  EXPECT_EQ(report.fusions[0].fusion, "pairs");
+  EXPECT_EQ(report.fusions[0].component + " " + report.fusions[0].fusion, "join pairs");
   EXPECT_EQ(report.fusions[0].fired, 102U);
   EXPECT_EQ(report.fusions[0].silent, "");
   // Its results keep its stamps, too.

@@ -37,6 +37,14 @@ std::optional<News> read_news(std::string_view words) {
 
 double ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
+/// `why`: of the last late publication; empty: the chain is in time again.
+std::string late_words(const ChainStatus& status, const std::string& why, std::int64_t now) {
+  if (!why.empty() && status.unsaid == 1) return why;
+  const std::string since =
+      status.said_ns == 0 ? "" : fmt::format(" in the last {:.0f} s", static_cast<double>(now - status.said_ns) / 1e9);
+  return fmt::format("{}; {} publications were late{}", why.empty() ? "in time again" : why, status.unsaid, since);
+}
+
 }  // namespace
 
 void Supervisor::chain(std::string_view words) {
@@ -53,31 +61,29 @@ void Supervisor::chain(std::string_view words) {
   status.late += news->late;
   const std::int64_t now = steady_now();
   std::string why;
+  const std::string component = plan_->configuration.component(std::string(news->component)) != nullptr
+                                    ? std::string(news->component)
+                                    : std::string();
   if (news->late != 0) {
-    const std::string component(news->component);
-    const bool known = plan_->configuration.component(component) != nullptr;
-    why = fmt::format("{:.1f} ms from {} to {}, {:g} ms allowed{}", ms(news->age_ns), found->from, found->to,
-                      static_cast<double>(found->budget.count()) / 1e6,
-                      known ? fmt::format("; {} took longest ({:.1f} ms)", component, ms(news->hop_ns)) : "");
+    why =
+        fmt::format("{:.1f} ms from {} to {}, {:g} ms allowed{}", ms(news->age_ns), found->from, found->to,
+                    static_cast<double>(found->budget.count()) / 1e6,
+                    component.empty() ? "" : fmt::format("; {} took longest ({:.1f} ms)", component, ms(news->hop_ns)));
     status.unsaid += news->late;
-    if (status.said_ns == 0 || now - status.said_ns >= kDistance) {
-      say(LogLevel::Warning,
-          fmt::format("chain '{}': {}{}", found->name, why,
-                      status.unsaid == 1 ? ""
-                      : status.said_ns == 0
-                          ? fmt::format("; {} publications were late", status.unsaid)
-                          : fmt::format("; {} publications were late in the last {:.0f} s", status.unsaid,
-                                        static_cast<double>(now - status.said_ns) / 1e9)));
+  }
+  if (status.unsaid != 0 && (status.said_ns == 0 || now - status.said_ns >= kDistance)) {
+    say(LogLevel::Warning, fmt::format("chain '{}': {}", found->name, late_words(status, why, now)));
+    if (news->late != 0) {
       if (late_.size() == kMostEvents) late_.pop_front();
       late_.push_back({.chain = found->name,
-                       .component = known ? component : "",
+                       .component = component,
                        .at_ns = now,
                        .age_ns = static_cast<std::int64_t>(news->age_ns),
                        .hop_ns = static_cast<std::int64_t>(news->hop_ns),
                        .times = status.unsaid});
-      status.said_ns = now;
-      status.unsaid = 0;
     }
+    status.said_ns = now;
+    status.unsaid = 0;
   }
   machine_.chain(found->name, news->publications - news->unknown - news->late, news->late, now, why);
 }
