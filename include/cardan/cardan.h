@@ -160,6 +160,10 @@ int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, in
 /** The next message of cardan_publish() rests on this sample: it is as old as the oldest one that is named
  * (`origin_ns`). Call it once for each. On the publishing thread; never blocks. */
 void cardan_rests_on(cardan_publisher* publisher, const cardan_sample* sample);
+/** The next message of cardan_publish() was this old when it arrived from another computer, whose clock is another one:
+ * what it spent on the way is not known, and does not count. Negative: nobody knows how old it was. For bridges. On the
+ * publishing thread; never blocks. */
+void cardan_arrived_with_age(cardan_publisher* publisher, int64_t age_ns);
 /** Subscribers attached now. Any thread; takes a mutex. */
 size_t cardan_subscribers(const cardan_publisher* publisher);
 /** Ends the stream. Subscribers get what is left, then the end. NULL is allowed. */

@@ -151,6 +151,20 @@ TEST_F(CInterface, AMessageIsAsOldAsTheOldestThatItRestsOn) {
   const auto fresh = clock.wait(std::chrono::seconds(10));
   ASSERT_TRUE(fresh);
   EXPECT_EQ(fresh.origin_time(), fresh.publish_time()) << "what was named holds for one message";
+  const std::int64_t before = steady_now();
+  cardan_arrived_with_age(out, 5'000'000'000);
+  ASSERT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 0), 0);
+  const auto far = clock.wait(std::chrono::seconds(10));
+  ASSERT_TRUE(far);
+  EXPECT_GE(far.origin_time(), before - 5'000'000'000);
+  EXPECT_LE(far.origin_time(), far.publish_time() - 5'000'000'000);
+  for (const std::int64_t age : {std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
+    cardan_arrived_with_age(out, age);
+    ASSERT_EQ(cardan_publish(out, cdr.data(), cdr.size(), 0), 0);
+    const auto unknown = clock.wait(std::chrono::seconds(10));
+    ASSERT_TRUE(unknown);
+    EXPECT_FALSE(unknown.origin_age()) << age;
+  }
   cardan_release(first);
   cardan_release(second);
   cardan_unsubscribe(in);

@@ -18,6 +18,7 @@
 #include "cardan/any_publisher.hpp"
 #include "cardan/any_subscriber.hpp"
 #include "cardan/any_type.hpp"
+#include "cardan/clock.hpp"
 #include "cardan/detail/sample_block.hpp"
 #include "cardan/error.hpp"
 #include "cardan/observer_report.hpp"
@@ -290,6 +291,12 @@ int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, in
 
 void cardan_rests_on(cardan_publisher* publisher, const cardan_sample* sample) {
   publisher->basis.add(*cardan::detail::block_of(sample->sample));
+}
+
+void cardan_arrived_with_age(cardan_publisher* publisher, int64_t age_ns) {
+  const std::int64_t now = cardan::steady_now();
+  publisher->basis.add(
+      cardan::detail::Basis{.origin_ns = age_ns < 0 || age_ns >= now ? cardan::detail::kUnknownOrigin : now - age_ns});
 }
 
 size_t cardan_subscribers(const cardan_publisher* publisher) {

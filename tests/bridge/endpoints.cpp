@@ -162,8 +162,10 @@ int main(int argc, char** argv) {
     });
   if (what == "text")
     return watch<Text>(argv[3], [](const Sample<Text>& s) {
-      std::printf("{\"text\": \"%.*s\", \"source\": %lld, \"missed\": %llu}\n", static_cast<int>(s->data.size()),
-                  s->data.data(), static_cast<long long>(s.source_time()), static_cast<unsigned long long>(s.missed()));
+      const auto age = s.origin_age();
+      std::printf("{\"text\": \"%.*s\", \"source\": %lld, \"missed\": %llu, \"age_ns\": %s}\n",
+                  static_cast<int>(s->data.size()), s->data.data(), static_cast<long long>(s.source_time()),
+                  static_cast<unsigned long long>(s.missed()), age ? std::to_string(age->count()).c_str() : "null");
     });
   if (what == "any") return watch_any(argv[3]);
   std::fputs("usage: bridge_endpoints publish WIDTH HEIGHT HZ | transforms CHILD | watch image|cloud|text|any TOPIC\n",

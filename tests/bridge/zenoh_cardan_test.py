@@ -115,7 +115,7 @@ class CardanToCardan(ZenohCase):
                   for n in range(50)]
         replies = session.declare_queryable("@cardan/**", lambda q: q.reply(q.key_expr, b"[" * 100000))
         for n in range(200):
-            session.put("@cardan/data/text", b"\0\1\0\0" + bytes([n]) * 40, attachment=b"CDN1" + bytes([n]) * 60)
+            session.put("@cardan/data/text", b"\0\1\0\0" + bytes([n]) * 40, attachment=b"CDN2" + bytes([n]) * 68)
         before = len(self.seen(watch))
         self.until(lambda: len(self.seen(watch)) >= before + 100, "messages in spite of it")
         self.until(lambda: self.count(base, "/text", "refused", "in") > 0, "it is counted")

@@ -205,7 +205,7 @@ class Inwards(PlainCase):
         publisher.put(b"\0\1\0\0\xff\xff\xff\xff")
         publisher.put(b"")
         publisher.put(b"\0\1\0\0" + bytes(2 << 20))
-        publisher.put(text_cdr("odd"), attachment=b"CDN1" + b"\xff" * 300)
+        publisher.put(text_cdr("odd"), attachment=b"CDN2" + b"\xff" * 300)
         self.until(lambda: self.seen(cmd)[-1]["text"] == "odd", "what follows nonsense")
         self.until(lambda: self.count(bridge, "/cmd", "refused", "in") == 3, "three refusals")
         self.end(bridge, 3)
@@ -279,14 +279,24 @@ class UnknownPeers(PlainCase):
     """Anybody can attach what bridges of Cardan attach to their messages."""
 
     @staticmethod
-    def stamp(publisher, sequence, via=""):
-        return b"CDN1" + struct.pack("<4Q2q", 0xabc, publisher, sequence, 0, 1, 0) + via.encode()
+    def stamp(publisher, sequence, via="", age_ns=0):
+        return b"CDN2" + struct.pack("<4Q3q", 0xabc, publisher, sequence, 0, 1, 0, age_ns) + via.encode()
 
     def topic_in(self):
         rules = self.path / "bridge.json"
         rules.write_text(json.dumps({"out": [], "in": [{"topics": "/cmd", "types": "std_msgs/msg/String"}], "zenoh": {"listen": self.address}}))
         watch = self.watch("car", "text", "/cmd")
         return self.bridge("car", rules), watch, self.session()
+
+    def test_a_message_is_as_old_as_its_sender_says_and_no_lie_overflows(self):
+        bridge, watch, session = self.topic_in()
+        numbers = iter(range(1, 10 ** 6))
+        for age_ns, is_known in [(7_000_000_000, True), (-1, False), (2 ** 63 - 1, False), (-2 ** 63, False)]:
+            self.until(lambda: session.put("cmd", text_cdr(str(age_ns)), attachment=self.stamp(7, next(numbers), age_ns=age_ns)) or time.sleep(0.05)  # noqa: B023
+                       or any(s["text"] == str(age_ns) for s in self.seen(watch)), "a message")  # noqa: B023
+            ages = {s["age_ns"] for s in self.seen(watch) if s["text"] == str(age_ns)}
+            self.assertTrue(all(7_000_000_000 <= age < 600_000_000_000 for age in ages) if is_known else ages == {None}, ages)
+        self.end(bridge, 0, 3)
 
     def test_a_number_that_is_invented_silences_nobody(self):
         bridge, watch, session = self.topic_in()

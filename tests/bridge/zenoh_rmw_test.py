@@ -260,7 +260,7 @@ class Inwards(RmwCase):
         for n in range(2000):
             self.token(session, 100 + n, f"/cmd/n{n}", STRING, HASH, node="evil")
         key = f"0/cmd/{STRING}/{HASH}"
-        hostile = [b"", b"x", bytes(32), bytes(33), bytes(34), b"\xff" * 33, b"\xff" * 4096, b"CDN1" + b"\xff" * 300]
+        hostile = [b"", b"x", bytes(32), bytes(33), bytes(34), b"\xff" * 33, b"\xff" * 4096, b"CDN2" + b"\xff" * 300]
 
         def sent():
             for attachment in hostile:

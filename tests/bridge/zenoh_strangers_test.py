@@ -106,7 +106,7 @@ def talking(address, form, count):
             kept = [session.liveliness().declare_token(token(form, session.zid(), n, f"cmd/t{n}")),
                     session.declare_subscriber("**", lambda s: None), session.declare_queryable("cmd/**", lambda q: None),
                     session.liveliness().declare_subscriber("**", lambda s: None)]
-            session.put(key(form, f"cmd/t{n}"), text_cdr("x" * 1000), attachment=b"CDN1" + bytes(60))
+            session.put(key(form, f"cmd/t{n}"), text_cdr("x" * 1000), attachment=b"CDN2" + bytes(68))
             session.get("**", lambda r: None, timeout=0.1)
             time.sleep(0.05)
             del kept

@@ -468,6 +468,9 @@ impl Worker<'_> {
             Ok(publisher) => publisher,
             Err(why) => return topic.strike(why),
         };
+        if let Some(stamp) = &message.stamp {
+            publisher.arrived_with_age((stamp.age_ns >= 0).then_some(stamp.age_ns));
+        }
         match publisher.publish(&cdr, message.source_ns) {
             Err(why) if why.is_full() => {
                 add(&counts.lost, 1);

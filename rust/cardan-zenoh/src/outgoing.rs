@@ -128,6 +128,7 @@ impl Outgoing {
             thinned,
             publish_ns: sample.publish_ns() + (wall_now() - steady_now()),
             source_ns: sample.source_ns(),
+            age_ns: sample.origin_ns().map_or(-1, |origin| (steady_now() - origin).max(0)),
             via: self.local.via.clone(),
         }
     }

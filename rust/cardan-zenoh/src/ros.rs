@@ -249,6 +249,7 @@ pub fn stamp_of(sample: &Sample) -> Option<Stamp> {
         thinned: 0,
         publish_ns: source_ns,
         source_ns,
+        age_ns: 0, // rmw_zenoh has no place for it
         via,
     })
 }

@@ -2,9 +2,9 @@
 //! The attachment of Cardan's bridges to each message: where it comes from, its number and its times. Others ignore it.
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Little-endian, in this order, after the mark: four bytes, six words of eight bytes, the networks as text.
-const MARK: &[u8; 4] = b"CDN1";
-const FIXED: usize = 4 + 6 * 8;
+/// Little-endian, in this order, after the mark: four bytes, seven words of eight bytes, the networks as text.
+const MARK: &[u8; 4] = b"CDN2";
+const FIXED: usize = 4 + 7 * 8;
 const MOST_VIA: usize = 512;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,6 +20,8 @@ pub struct Stamp {
     pub publish_ns: i64,
     /// The publisher's own stamp; 0: none.
     pub source_ns: i64,
+    /// How old it was when it was sent; negative: nobody knows.
+    pub age_ns: i64,
     /// Networks that it came through before, separated by spaces.
     pub via: String,
 }
@@ -31,8 +33,9 @@ impl Stamp {
         for word in [self.domain, self.publisher, self.sequence, self.thinned] {
             all.extend_from_slice(&word.to_le_bytes());
         }
-        all.extend_from_slice(&self.publish_ns.to_le_bytes());
-        all.extend_from_slice(&self.source_ns.to_le_bytes());
+        for word in [self.publish_ns, self.source_ns, self.age_ns] {
+            all.extend_from_slice(&word.to_le_bytes());
+        }
         all.extend_from_slice(self.via.as_bytes());
         all
     }
@@ -57,6 +60,7 @@ impl Stamp {
             thinned: word(3),
             publish_ns: word(4) as i64,
             source_ns: word(5) as i64,
+            age_ns: word(6) as i64,
             via: via.into(),
         })
     }
@@ -119,6 +123,7 @@ mod tests {
             thinned: 4,
             publish_ns: -5,
             source_ns: 6,
+            age_ns: -7,
             via: "dds:0 zenoh".into(),
         };
         assert_eq!(Stamp::decode(&stamp.encode()), Some(stamp));

@@ -85,6 +85,7 @@ extern "C" {
     pub fn cardan_advertise(topic: *const c_char, options: *const PublisherOptions) -> *mut Publisher;
     pub fn cardan_publish(publisher: *mut Publisher, cdr: *const c_void, size: usize, source_ns: i64) -> c_int;
     pub fn cardan_rests_on(publisher: *mut Publisher, sample: *const Sample);
+    pub fn cardan_arrived_with_age(publisher: *mut Publisher, age_ns: i64);
     pub fn cardan_subscribers(publisher: *const Publisher) -> usize;
     pub fn cardan_unadvertise(publisher: *mut Publisher);
     pub fn cardan_topics_json(domain: *const c_char) -> *mut c_char;

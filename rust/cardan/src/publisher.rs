@@ -79,6 +79,12 @@ impl Publisher {
         unsafe { ffi::cardan_rests_on(self.0.as_ptr(), sample.raw()) }
     }
 
+    /// The next message was this old when it arrived from another computer; None: nobody knows how old. For bridges.
+    pub fn arrived_with_age(&mut self, age_ns: Option<i64>) {
+        // SAFETY: the publisher lives.
+        unsafe { ffi::cardan_arrived_with_age(self.0.as_ptr(), age_ns.unwrap_or(-1)) }
+    }
+
     /// Subscribers attached now. Takes a mutex.
     pub fn subscribers(&self) -> usize {
         // SAFETY: the publisher lives.
