@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <new>
@@ -105,7 +107,7 @@ bool wait_for(cardan::Subscriber<Big>& in, std::initializer_list<Event::Kind> ki
 }  // namespace
 
 /// A good header, and a frame with a checksum in a slot whose payload is a hole: "above" what it says is committed, or
-/// with a lie about that, told before or after the attach.
+/// with a lie about that, told before or after the attach. The reader makes the file args[1] when it is attached.
 CARDAN_ROLE(slot_in_a_hole) {
   BigImposter me(kHoles);
   const auto& h = me.core().header();
@@ -123,7 +125,7 @@ CARDAN_ROLE(slot_in_a_hole) {
   bool published = false;
   while (!cardan::test::heard()) {
     me.serve(5ms);
-    if (me.attached() == 0 || published) continue;
+    if (published || (args.size() > 1 ? !std::filesystem::exists(args[1]) : me.attached() == 0)) continue;
     me.serve(20ms);
     if (args[0] == "after") lie();
     point_at(me, 1, slot);
@@ -261,10 +263,16 @@ class HostileHoles : public HostileArea, public testing::WithParamInterface<cons
 TEST_P(HostileHoles, AReaderFillsNone) {
   SKIP_UNLESS_ROOT();
   cardan::Subscriber in{kHoles};
-  Child attacker = stranger("slot_in_a_hole", {GetParam()});
+  const std::string attached = cardan::test::run_directory() + "/attached";
+  std::filesystem::remove(attached);
+  Child attacker = stranger("slot_in_a_hole", {GetParam(), attached});
   attacker.expect("attacking");
   std::string text;
   const bool attaches = std::string(GetParam()) != "before";
+  if (attaches) {
+    ASSERT_TRUE(cardan::test::eventually([&] { return in.publishers() == 1; }));
+    std::ofstream{attached}.flush();
+  }
   EXPECT_TRUE(wait_for(in, {attaches ? Event::Kind::Misbehaved : Event::Kind::Incompatible}, text));
   EXPECT_TRUE(cardan::test::eventually([&] { return in.publishers() == 0; }));
   EXPECT_EQ(in.bad(), 0U) << "the frame was read";
