@@ -145,6 +145,11 @@ int keep_on(const TraceOptions& o) {
 void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written) {
   show_problems(observer);
   for (const detail::TracedProcess& p : observer.processes()) {
+    if (p.silent)
+      warn(
+          fmt::format("{} (pid {}) does not answer: its newest names are missing — it hangs, or its computer is very "
+                      "busy",
+                      p.name, p.pid));
     if (p.overwritten != 0)
       warn(fmt::format("{} (pid {}): {} events were overwritten before they could be read", p.name, p.pid,
                        p.overwritten));

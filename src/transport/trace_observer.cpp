@@ -140,6 +140,9 @@ void TraceObserver::ask(Source& source) {
   for (int part = 0; part < kMostNameParts; ++part) {
     Fd area;
     const auto answer = source.link->trace(source.next_name, area);
+    processes_[source.process].silent =
+        !answer && source.events != 0 && source.link->failure() == ObserverLink::Failure::Late;
+    if (processes_[source.process].silent) break;
     if (!answer) {
       processes_[source.process].ended = true;
       if (first || source.link->failure() != ObserverLink::Failure::Stale) problems_.push_back(source.link->why());

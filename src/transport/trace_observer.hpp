@@ -31,6 +31,7 @@ struct TracedProcess {
   std::string name;
   int pid = 0;
   bool ended = false;
+  bool silent = false;             ///< has not answered yet: its newest names and threads are not known
   std::uint64_t overwritten = 0;   ///< events that were gone before they could be copied
   std::uint64_t without_ring = 0;  ///< events of threads for which no ring was left, since its start
   std::uint64_t malformed = 0;     ///< events that an honest process does not write

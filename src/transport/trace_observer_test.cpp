@@ -203,6 +203,11 @@ class HostileTraced {
   HostileTraced(const HostileTraced&) = delete;
   HostileTraced& operator=(const HostileTraced&) = delete;
   void spoil() { spoil_(area_.data()); }
+  /// From its return on, it answers or leaves requests where they are.
+  void answer(bool yes) {
+    answers_ = yes;
+    for (const std::uint64_t before = rounds_; rounds_ < before + 2;) std::this_thread::sleep_for(1ms);
+  }
 
  private:
   void serve() {
@@ -212,7 +217,10 @@ class HostileTraced {
         peers.emplace_back(std::move(fd));
         peers.back().send(cardan::detail::handshake::Hello{.pid = 1, .name = "hostile"});
       }
+      ++rounds_;
+      if (!answers_) std::this_thread::sleep_for(1ms);
       for (const auto& peer : peers) {
+        if (!answers_) break;
         const auto message = peer.receive(1ms);
         if (!message || message->text.find("\"trace\"") == std::string::npos) continue;
         cardan::detail::handshake::Traced answer{.id = cardan::test::id_of(*message), .bytes = said_};
@@ -229,6 +237,8 @@ class HostileTraced {
   std::function<void(std::byte*)> spoil_;
   cardan::Fd listener_;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> answers_{true};
+  std::atomic<std::uint64_t> rounds_{0};
   std::thread thread_;
 };
 
@@ -258,6 +268,25 @@ TEST_F(TraceObserverTest, AHostileAreaIsBounded) {
   EXPECT_GT(observer.processes()[0].malformed, 0U);
   EXPECT_EQ(observer.topic_of(5).find('\x1b'), std::string::npos);
   EXPECT_EQ(observer.thread_of(TracedEvent{}).thread, 0);
+}
+
+TEST_F(TraceObserverTest, ALateAnswerEndsNothing) {
+  HostileTraced busy(domain_, [](std::byte*) {}, kSmallArea, kSmallArea);
+  TraceObserver observer({.timeout = 2s});
+  ASSERT_EQ(observer.processes().size(), 1U);
+  busy.answer(false);
+  for (int i = 0; i < 3; ++i) {
+    observer.refresh();
+    EXPECT_TRUE(observer.processes()[0].silent);
+    EXPECT_FALSE(observer.processes()[0].ended);
+  }
+  busy.answer(true);
+  for (int i = 0; i < 5000 && observer.processes()[0].silent; ++i) {
+    std::this_thread::sleep_for(1ms);
+    observer.refresh();
+  }
+  EXPECT_FALSE(observer.processes()[0].silent);
+  EXPECT_FALSE(observer.processes()[0].ended);
 }
 
 TEST_F(TraceObserverTest, AnAreaOfAnotherSizeIsRefused) {

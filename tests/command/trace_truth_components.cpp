@@ -12,7 +12,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "cardan/clock.hpp"
 #include "cardan/component.hpp"
@@ -76,11 +75,9 @@ struct Deed {
 class Stage : public cardan::Component {
  protected:
   Stage(const char* topic, std::uint64_t shortest_us, std::uint64_t longest_us)
-      : topic_(topic), shortest_us_(shortest_us), longest_us_(longest_us) {
-    deeds_.reserve(64 * 1024);
-  }
+      : topic_(topic), shortest_us_(shortest_us), longest_us_(longest_us) {}
   void begin(Context& context) {
-    file_ = *context.parameter<std::string>("folder", "", {.fixed = true}) + "/" + context.name();
+    file_.open(*context.parameter<std::string>("folder", "", {.fixed = true}) + "/" + context.name(), std::ios::app);
     const auto seed = *context.parameter<std::int64_t>("seed", 1, {.fixed = true});
     random_ = static_cast<std::uint64_t>(seed) * 1'000'003 + std::hash<std::string>{}(context.name());
   }
@@ -120,7 +117,7 @@ class Stage : public cardan::Component {
   }
   template <class T>
   void publish(cardan::Output<T>& out, std::int64_t source_time = 0) {
-    parcel_.number = deeds_.size() + 1;
+    parcel_.number = deeds_ + 1;
     deed_.number = parcel_.number;
     deed_.before = steady_now();
     if (parcel_.root_ns == 0) parcel_.root_ns = deed_.before;
@@ -137,25 +134,25 @@ class Stage : public cardan::Component {
     }
     deed_.after = steady_now();
     deed_.published = out.published();
-    if (published) deeds_.push_back(deed_);
-  }
-  void on_stop() override {
-    std::ofstream out(file_);
-    for (const Deed& deed : deeds_) {
-      out << topic_ << ' ' << deed.number << ' ' << deed.published << ' ' << deed.work_ns << ' ' << deed.entered << ' '
-          << deed.before << ' ' << deed.after;
-      for (const Ground& ground : deed.grounds)
-        if (ground.topic != nullptr)
-          out << ' ' << ground.topic << ' ' << ground.number << ' ' << ground.sequence << ' ' << ground.publish_ns
-              << ' ' << ground.origin_ns << ' ' << ground.origin_age << ' ' << ground.before_age << ' '
-              << ground.after_age;
-      out << '\n';
-    }
+    if (!published) return;
+    ++deeds_;
+    write_down();
   }
   [[nodiscard]] Parcel& parcel() { return parcel_; }
-  [[nodiscard]] std::size_t deeds() const { return deeds_.size(); }
+  [[nodiscard]] std::uint64_t deeds() const { return deeds_; }
 
  private:
+  /// At once: on a busy computer, its process may be killed when it ends.
+  void write_down() {
+    file_ << topic_ << ' ' << deed_.number << ' ' << deed_.published << ' ' << deed_.work_ns << ' ' << deed_.entered
+          << ' ' << deed_.before << ' ' << deed_.after;
+    for (const Ground& ground : deed_.grounds)
+      if (ground.topic != nullptr)
+        file_ << ' ' << ground.topic << ' ' << ground.number << ' ' << ground.sequence << ' ' << ground.publish_ns
+              << ' ' << ground.origin_ns << ' ' << ground.origin_age << ' ' << ground.before_age << ' '
+              << ground.after_age;
+    file_ << std::endl;
+  }
   /// splitmix64
   std::uint64_t random() {
     std::uint64_t x = random_ += 0x9e3779b97f4a7c15U;
@@ -166,9 +163,9 @@ class Stage : public cardan::Component {
 
   const char* topic_;
   std::uint64_t shortest_us_, longest_us_;
-  std::string file_;
+  std::ofstream file_;
   std::uint64_t random_ = 0;
-  std::vector<Deed> deeds_;
+  std::uint64_t deeds_ = 0;
   Deed deed_;
   Parcel parcel_{};
   std::size_t read_ = 0;
@@ -308,7 +305,7 @@ class TruthPlanner : public Stage {
     predicted_ = context.latest(kPredicted);
     out_ = context.output(kPlan);
     context.timer(9ms, [this] {
-      const auto plans = static_cast<std::size_t>(*plans_);
+      const auto plans = static_cast<std::uint64_t>(*plans_);
       if (plans == 0 || deeds() == plans) return;
       if (since_ns_ == 0) since_ns_ = steady_now();
       enter();

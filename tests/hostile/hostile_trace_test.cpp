@@ -19,7 +19,7 @@ TEST_F(HostileTrace, AnotherUserIsRefused) {
   SKIP_UNLESS_ROOT();  // the own user may
   Publisher ours{kPing};
   Child theirs = stranger("asks_for_a_trace");
-  EXPECT_EQ(theirs.expect("answer "), "access without memory");
+  EXPECT_EQ(theirs.expect("answer"), "access without memory");
   EXPECT_FALSE(detail::trace::on());
   theirs.close_input();
   EXPECT_EQ(theirs.end(), 0);

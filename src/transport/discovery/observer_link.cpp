@@ -27,6 +27,8 @@ namespace {
 constexpr std::int64_t kRetry = 5'000'000'000;
 constexpr auto kAgain = std::chrono::milliseconds{20};  // between two attempts at a process with a full backlog
 
+constexpr auto kOwed = std::chrono::milliseconds{1};  // wait for an answer that is late
+
 constexpr std::size_t kMostOthers = 256;                      // messages that are not the answer
 constexpr std::size_t kMostOfOthers = std::size_t{32} << 20;  // bytes of the answers of all other users' processes
 constexpr std::size_t kMostProcesses = 256;                   // processes of other users that get a request
@@ -105,8 +107,8 @@ void ObserverLink::fail(Failure failure, std::string why) {
   failure_ = failure;
   failed_at_ = steady_now();
   why_ = std::move(why);
-  // A late message would be taken for the answer to the next request.
-  if (failure == Failure::Refused || failure == Failure::Gone) return;
+  // A late message would be taken for the answer to the next request, except one that is waited for.
+  if (failure == Failure::Refused || failure == Failure::Gone || failure == Failure::Late) return;
   dead_ = true;
   if (failure != Failure::Stale) fd_.reset();  // the failure is kept for a while, but not the descriptor
 }
@@ -169,7 +171,7 @@ bool ObserverLink::wait(std::int64_t until) {
   const std::int64_t left = until - steady_now();
   pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
   if (left > 0 && (::poll(&waiting, 1, static_cast<int>(left / 1'000'000 + 1)) > 0 || errno == EINTR)) return true;
-  fail(Failure::Silent,
+  fail(when_late_,
        fmt::format("{} (pid {}) did not answer within {} ms{}", name_, peer_.pid, timeout_.count() / 1'000'000,
                    is_stopped(peer_.pid)
                        ? fmt::format(": it is stopped (SIGSTOP) — kill -CONT {} continues it", peer_.pid)
@@ -244,10 +246,15 @@ std::optional<PublisherArea> ObserverLink::attach(const TopicEntry& entry, const
 }
 
 std::optional<handshake::Traced> ObserverLink::trace(std::uint64_t from, Fd& area) {
-  const std::uint64_t id = next_id_++;
-  if (!send(handshake::Trace{.id = id, .from = from})) return std::nullopt;
+  const bool owed = owed_trace_ != 0;
+  const std::uint64_t id = owed ? owed_trace_ : next_id_++;
+  if (!owed && !send(handshake::Trace{.id = id, .from = from})) return std::nullopt;
   std::vector<Fd> fds;
-  auto traced = answer<handshake::Traced>(steady_now() + timeout_.count(), id, &fds);
+  when_late_ = Failure::Late;
+  const std::chrono::nanoseconds patience = owed ? kOwed : timeout_;
+  auto traced = answer<handshake::Traced>(steady_now() + patience.count(), id, &fds);
+  when_late_ = Failure::Silent;
+  owed_trace_ = !traced && failure_ == Failure::Late ? id : 0;
   if (traced && fds.size() == 1) area = std::move(fds[0]);
   return traced;
 }

@@ -26,7 +26,8 @@ std::int64_t steady_clock_offset();
 /// Thread safety: one thread at a time.
 class ObserverLink {
  public:
-  enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Refused, Gone, NotForUs };
+  /// Late: trace() has no answer yet, and the connection stays.
+  enum class Failure : std::uint8_t { None, Stale, Unreachable, Silent, Late, Refused, Gone, NotForUs };
 
   /// Connects and greets. After a failure, `failure()` and `why()` describe it.
   ObserverLink(const RunDirectory& directory, std::string process, std::chrono::nanoseconds timeout);
@@ -50,7 +51,8 @@ class ObserverLink {
   /// failure()); the parts that arrived are in `into` all the same.
   bool list(const std::string& topic, std::vector<PublisherReport>& into, std::size_t most_bytes = kMostOfAList);
   /// Asks the process to trace, for as long as this link lives, and for the names from number `from` on. The area's
-  /// descriptor comes with the first answer. Empty: see failure().
+  /// descriptor comes with the first answer. Empty: see failure(). After Late, the next call looks for the answer that
+  /// is owed, and does not wait.
   std::optional<handshake::Traced> trace(std::uint64_t from, Fd& area);
   static constexpr std::size_t kMostOfAList = std::size_t{8} << 20;
   [[nodiscard]] std::size_t listed_bytes() const noexcept { return listed_bytes_; }
@@ -77,6 +79,8 @@ class ObserverLink {
   std::int64_t time_shift_ = 0;
   std::uint64_t next_id_ = 1;
   bool dead_ = false;
+  Failure when_late_ = Failure::Silent;
+  std::uint64_t owed_trace_ = 0;  ///< number of a request whose answer is late; 0: none
   Failure failure_ = Failure::None;
   std::string why_;
   std::int64_t failed_at_ = 0;
