@@ -70,7 +70,7 @@ struct RecordOptions {
   std::string tell, in, as = "recording";
   std::vector<std::string> on;
   int ready_fd = -1;  ///< of `cardan run`; −1: none
-  bool no_io_uring = false, json = false, no_view = false, explain = false;
+  bool no_io_uring = false, json = false, no_view = false, explain = false, no_causes = false;
 };
 
 volatile std::sig_atomic_t split_asked = 0, pause_asked = 0;
@@ -144,6 +144,7 @@ record::RecorderOptions recorder_options(const RecordOptions& o) {
   options.compression = mcap::require_compression(o.compression);
   if (o.mode != "auto") options.mode = record::disk_mode_of(o.mode);
   options.use_io_uring = !o.no_io_uring;
+  options.causes = !o.no_causes;
   static_cast<void>(record::parse(o.schedule, options.schedule.policy));  // one of the words that are allowed
   options.on_full = o.on_full == "stop" ? record::OnFull::Stop : record::OnFull::DeleteOldest;
   options.queue_time = duration_of(o.queue_time);
@@ -296,6 +297,9 @@ int judge(const RecordOptions& o, const RecorderReport& report) {
   if (report.refused != 0)
     warn(fmt::format("{} publication{} of named topics {} not recorded: they belong to another user — see --access",
                      report.refused, report.refused == 1 ? "" : "s", report.refused == 1 ? "is" : "are"));
+  if (report.causes_left_out != 0)
+    warn(fmt::format("the causes of {} are not in the file: the disk is too slow",
+                     number_of(report.causes_left_out, "recorded sample")));
   if (!report.failure.empty()) {
     warn(report.failure);
     return kFailed;
@@ -364,6 +368,8 @@ static void add_record_command(CLI::App& app) {
   command->add_flag(
       "--reliable", r.reliable,
       "Publishers of reliable topics wait for the recorder instead of overwriting samples that it has not taken");
+  command->add_flag("--no-causes", o->no_causes,
+                    "Leave out what samples rest on (topic /cardan/causes), for cardan bag chain");
   command->add_flag("--start-paused", r.start_paused, "Record nothing until space, SIGUSR2 or --tell resume");
   command->add_option("--split-size", r.split_bytes, "Bytes after which a new file starts, as 4G")->transform(size);
   command->add_option("--split-time", o->split_time, "Seconds after which a new file starts")

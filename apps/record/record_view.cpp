@@ -150,6 +150,7 @@ Json record_json(const record::RecorderReport& r) {
           {"lost", r.lost},
           {"refused", r.refused},
           {"unreadable", r.unreadable},
+          {"causes_left_out", r.causes_left_out},
           {"missing", r.missing},
           {"no_clock", r.no_clock},
           {"bytes", r.bytes},

@@ -53,6 +53,10 @@ struct RecorderOptions {
   /// start wait for recorders by it.
   bool statistics = true;
 
+  /// Origin and cause of each recorded sample are in the file, too, on /cardan/causes: `cardan bag chain` finds by them
+  /// where the time went. Some 20 bytes a sample (docs/chains.md), from the first one on that rests on another.
+  bool causes = true;
+
   /// The recorded topics: those that match one of `topics` or `expressions` or have one of `types`, and that match none
   /// of the exclusions. All three empty: all topics. Later topics are recorded from their first sample that is still
   /// available. A topic whose type changes gets one more channel. `topics`: names, or patterns with `*` and `?`.

@@ -80,6 +80,7 @@ struct RecorderReport {
   std::uint64_t free_bytes = 0;        ///< left on the disk
   std::int64_t duration_ns = 0;        ///< since the start
   std::int64_t ready_ns = 0;           ///< from the start until the topics that were there were attached; 0: not yet
+  std::uint64_t causes_left_out = 0;   ///< samples whose origin and cause are not in the files: the disk is too slow
   std::vector<ClockStep> clock_steps{};  ///< in the order in which they were noticed
   DurationReport write{};                ///< from the submission of a write to its completion
   DurationReport submit{};               ///< in the system call that submits

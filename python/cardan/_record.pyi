@@ -58,6 +58,7 @@ class RecorderOptions:
     paused: bool
     simulated_clock: bool
     statistics: bool
+    causes: bool
     split_bytes: int
     min_space: int
     def set_access(self, access: int, /) -> None: ...

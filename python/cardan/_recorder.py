@@ -35,6 +35,7 @@ def record(
     paused: bool = False,
     access: str = "owner",
     simulated_clock: bool = False,
+    causes: bool = True,
     domain: str = "",
 ) -> Recorder:
     """Starts to record topics into a file, as `cardan record` does, on its own threads.
@@ -57,6 +58,7 @@ def record(
         paused: starts paused.
         access: whose publications: "owner", "group", "everyone" or "policy".
         simulated_clock: log times are those of /clock.
+        causes: also records what each message rests on, for Bag.chain().
 
     Raises:
         Error: an option that can never work, a file that is there, the disk.
@@ -72,7 +74,7 @@ def record(
     options.path = name
     options.topics, options.exclude, options.types = list(topics), list(exclude), list(types)
     options.reliable, options.paused, options.simulated_clock = reliable, paused, simulated_clock
-    options.domain = domain
+    options.domain, options.causes = domain, causes
     options.set_compression(compression, level)
     options.split_bytes = whole(split_bytes, "split_bytes", 0, (1 << 63) - 1)
     options.min_space = whole(min_space, "min_space", 0, (1 << 63) - 1)

@@ -108,6 +108,7 @@ void bind_recorder(nb::module_& m) {
       .def_rw("paused", &RecorderOptions::start_paused)
       .def_rw("simulated_clock", &RecorderOptions::simulated_clock)
       .def_rw("statistics", &RecorderOptions::statistics)
+      .def_rw("causes", &RecorderOptions::causes)
       .def_rw("split_bytes", &RecorderOptions::split_bytes)
       .def_rw("min_space", &RecorderOptions::min_space)
       .def("set_access",

@@ -9,6 +9,7 @@
 #include "cardan/stop.hpp"
 #include "src/base/name_patterns.hpp"
 #include "src/mcap/message_sizes.hpp"
+#include "src/record/causes.hpp"
 #include "src/record/metadata.hpp"
 #include "src/transport/discovery/process.hpp"
 
@@ -113,6 +114,7 @@ void Outlets::choose(std::size_t file, const mcap::Channel& channel, const Playe
   if ((!options.topics.empty() && !fits_any(options.topics)) || fits_any(options.exclude)) return;
   const auto renamed = options.remap.find(channel.topic);
   const std::string topic = renamed == options.remap.end() ? with_slash(channel.topic) : renamed->second;
+  if (topic == kCausesTopic) return;  // it is about the recorded publications, not about those of the player
   if (topic.starts_with("/cardan/"))  // orders among them
     return leave_out(file, channel, "it is one of Cardan's own topics; it can be played under another name", true);
   if (options.clock_hz > 0 && topic == "/clock")

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "src/record/recorder/channels.hpp"
 #include "src/transport/endpoint/stream.hpp"
 
 namespace cardan::record {
 namespace {
 
+/// Of messages with causes: as much as some minutes of many topics have. The samples beyond have no causes in the file.
+constexpr std::uint64_t kMostCauses = std::uint64_t{4} << 20;
 /// Bytes around a sample in its chunk: a message's head, and its entry in the index.
 constexpr std::uint64_t kRecordBytes = mcap::kPrefixBytes + mcap::kMessageHeaderBytes + 16;
 constexpr auto kUncompressed = static_cast<std::size_t>(mcap::Compression::None);
@@ -62,6 +65,22 @@ std::uint64_t Batches::add(TopicQueue& topic, const TopicQueue::Waiting& sample,
   return bytes;
 }
 
+bool Batches::add_causes(mcap::View message, std::uint64_t log_time, std::int64_t now) {
+  if (causes_bytes_ + message.size() > kMostCauses) return false;
+  const auto compression = static_cast<std::size_t>(options_.compression);
+  OpenBatch& open = open_[compression];
+  if (open.batch == nullptr) open.batch = take_free();
+  if (open.batch->empty()) open.oldest_publish_ns = open.opened_ns = now;
+  open.batch->add(
+      {.channel = kCausesChannel, .sequence = ++causes_messages_, .log_time = log_time, .publish_time = log_time},
+      message, {}, {});
+  open.causes_bytes += message.size();
+  causes_bytes_ += message.size();
+  copied_bytes_ += message.size();
+  if (open.batch->bytes() >= options_.chunk_bytes) close(compression, now);
+  return true;
+}
+
 Batches::Single Batches::alone(TopicQueue& topic, const TopicQueue::Waiting& sample) {
   Single single{.batch = take_free()};
   single.bytes = copy_into(*single.batch, topic, sample);
@@ -102,7 +121,8 @@ void Batches::close(std::size_t compression, std::int64_t now) {
                     .opened_ns = open.opened_ns,
                     .closed_ns = now,
                     .first_log_time = batch->first_time(),
-                    .number = ++closed_});
+                    .number = ++closed_,
+                    .causes_bytes = open.causes_bytes});
   open.reset();
   if (compression == kUncompressed) {
     batch->close(compressors_[compression], options_.checksums);
@@ -160,6 +180,7 @@ Batches::Ready* Batches::oldest(std::int64_t now) noexcept {
 
 Batches::Ready Batches::take(Ready& one) {
   Ready taken = std::move(one);
+  causes_bytes_ -= taken.causes_bytes;
   std::erase_if(ready_, [&taken](const Ready& other) { return other.number == taken.number; });
   return taken;
 }

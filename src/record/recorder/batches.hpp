@@ -33,6 +33,7 @@ class Batches {
     std::int64_t oldest_publish_ns = 0, opened_ns = 0, closed_ns = 0;
     std::uint64_t first_log_time = 0;
     std::uint64_t number = 0;
+    std::uint64_t causes_bytes = 0;  ///< of messages with causes
   };
   /// Compression holds up later samples for this time, and waiting writes hold up small ones: log
   /// times within a file are in order, but nothing is lost for that.
@@ -51,6 +52,8 @@ class Batches {
     std::unique_ptr<Batch> batch{};
     std::uint64_t bytes = 0;  ///< of the sample in it
   };
+  /// Puts a message with causes (causes.hpp) into the chunk of most samples. False: too many bytes of them wait.
+  [[nodiscard]] bool add_causes(mcap::View message, std::uint64_t log_time, std::int64_t now);
   [[nodiscard]] Single alone(TopicQueue& topic, const TopicQueue::Waiting& sample);
   /// Closed chunks of messages from before a file: what it begins with.
   [[nodiscard]] std::vector<std::unique_ptr<Batch>> of(const std::vector<const KeptMessage*>& messages);
@@ -74,7 +77,10 @@ class Batches {
   [[nodiscard]] Ready take(Ready& one);
   /// One that is written, for later samples.
   void give_back(std::unique_ptr<Batch> batch);
-  void drop_ready() noexcept { ready_.clear(); }
+  void drop_ready() noexcept {
+    ready_.clear();
+    causes_bytes_ = 0;
+  }
   [[nodiscard]] bool nothing_left() const noexcept { return ready_.empty() && packing_ == 0; }
 
   [[nodiscard]] std::uint64_t copied_bytes() const noexcept { return copied_bytes_; }
@@ -95,6 +101,8 @@ class Batches {
   std::vector<std::unique_ptr<Batch>> free_;
   std::size_t made_ = 0, packing_ = 0;
   std::uint64_t closed_ = 0;
+  std::uint64_t causes_bytes_ = 0;  ///< in open chunks and in ready_
+  std::uint32_t causes_messages_ = 0;
   std::uint64_t copied_bytes_ = 0;
   std::mutex packed_mutex_;                                               ///< any thread
   std::vector<std::pair<std::uint64_t, std::unique_ptr<Batch>>> packed_;  ///< by number; under packed_mutex_

@@ -7,7 +7,7 @@
 //      ├─ Reporter               puts the report together; reads all the others
 //      │  └─► StatisticsPublisher
 //      ├─ Intake                 from publishers to queues and batches, with log times in order
-//      │  ├─ Scout, LogOrder
+//      │  ├─ Scout, LogOrder, CauseLog
 //      │  └─► Scheduler, Batches, RecordedTopics
 //      ├─ Issuer                 from queues and batches to files, by log time
 //      │  ├─ Channels            the records before a topic's first chunk

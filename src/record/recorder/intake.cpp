@@ -19,7 +19,7 @@ constexpr std::int64_t kLeastStep = 10'000'000;
 
 Intake::Intake(const RecorderOptions& options, RecordedTopics& topics, Batches& batches, Scheduler& scheduler,
                std::function<void()> on_news)
-    : options_(options), topics_(topics), batches_(batches), scheduler_(scheduler) {
+    : options_(options), topics_(topics), batches_(batches), scheduler_(scheduler), causes_(options.causes) {
   constexpr Topic<Clock> kClock{"/clock", {}};
   if (options.simulated_clock)
     clock_ = std::make_unique<Subscriber<Clock>>(kClock, SubscriberOptions{.domain = options.domain});
@@ -62,14 +62,18 @@ void Intake::take_all(std::int64_t now, bool paused) {
       last_taken_ns_ = std::max(last_taken_ns_, sample->taken_ns);
       sample->log_time = order_.in_order(sample->log_time);
       put(*topic, *std::move(sample), now);
+      if (causes_.is_full()) write_causes(now, false);
     }
     topic->keep_quiet(now);
   }
+  write_causes(now, false);
 }
 
 void Intake::put(TopicQueue& topic, TopicQueue::Waiting&& sample, std::int64_t now) {
   if (!topic.has_room(sample.bytes)) return topic.lose(LossCause::QueueFull, 1);
-  if (topic.holds_samples() && detail::block_of(sample.sample)->payload_bytes >= options_.held_from) {
+  const detail::SampleBlock& block = *detail::block_of(sample.sample);
+  causes_.add(block, topic.source().name, std::clamp<std::int64_t>(block.publish_ns, 0, sample.taken_ns), now);
+  if (topic.holds_samples() && block.payload_bytes >= options_.held_from) {
     topic.note_queued(1, sample.bytes);
     ++topic.held;
     scheduler_.arrived(sample.bytes, now);
@@ -80,9 +84,21 @@ void Intake::put(TopicQueue& topic, TopicQueue::Waiting&& sample, std::int64_t n
   }
 }
 
+void Intake::write_causes(std::int64_t now, bool all) {
+  const std::int64_t stamp = std::max(now, last_taken_ns_);
+  while (const auto causes = causes_.take(stamp, all)) {
+    const std::vector<std::byte> bytes = cdr_of(*causes);
+    if (batches_.add_causes(bytes, order_.in_order(time_.of(stamp)), now))
+      scheduler_.arrived(bytes.size(), now);
+    else
+      causes_.leave_out(*causes);
+  }
+}
+
 void Intake::stop(std::int64_t now, bool paused) {
   stopped_ns_ = now;
   take_all(now, paused);  // a queue that was full may have room since
+  write_causes(now, true);
 }
 
 void Intake::leave() {

@@ -13,6 +13,7 @@
 #include "cardan/recorder.hpp"
 #include "cardan/subscriber.hpp"
 #include "src/record/recorder/batches.hpp"
+#include "src/record/recorder/cause_log.hpp"
 #include "src/record/recorder/log_order.hpp"
 #include "src/record/recorder/recorded_topics.hpp"
 #include "src/record/recorder/recording_time.hpp"
@@ -48,10 +49,13 @@ class Intake {
   [[nodiscard]] std::int64_t looked_ns() const noexcept { return looked_ns_; }
   /// Of topics that cannot be recorded.
   [[nodiscard]] std::map<std::string, Scout::Problem> problems() const;
+  /// Samples whose origin and cause are not in the files, because too much waits for the disk.
+  [[nodiscard]] std::uint64_t causes_left_out() const noexcept { return causes_.left_out(); }
 
  private:
   void take_clock();
   void put(TopicQueue& topic, TopicQueue::Waiting&& sample, std::int64_t now);
+  void write_causes(std::int64_t now, bool all);
 
   const RecorderOptions& options_;
   RecordedTopics& topics_;
@@ -59,6 +63,7 @@ class Intake {
   Scheduler& scheduler_;
   RecordingTime time_;
   LogOrder order_;
+  CauseLog causes_;
   std::unique_ptr<Subscriber<Clock>> clock_;  ///< of the simulation
   std::optional<std::int64_t> noted_ahead_;   ///< of the wall clock to the steady one
   std::int64_t last_taken_ns_ = 0;            ///< steady clock

@@ -154,6 +154,7 @@ std::uint64_t Issuer::issue_batch(Batches::Ready& one, std::int64_t now) {
     topics_[kept.head.channel - std::size_t{1}].kept.add(std::move(kept));
   Segment& segment = rotation_.current();
   for (const Share& share : ready.shares) channels_.ensure(segment, topics_[share.topic]);
+  if (ready.causes_bytes != 0) channels_.ensure_causes(segment);
   const std::uint64_t bytes = ready.batch->bytes();
   bytes_under_way_ += bytes;
   segment.write(std::move(ready.batch), std::move(ready.shares), ready.oldest_publish_ns);

@@ -18,6 +18,7 @@ struct OpenBatch {
   std::vector<std::uint32_t> place_of{};  ///< of a topic in `shares`, and 1; 0: none
   std::int64_t oldest_publish_ns = 0;     ///< steady clock
   std::int64_t opened_ns = 0;
+  std::uint64_t causes_bytes = 0;  ///< of messages with causes, which belong to no topic
 
   void note(std::size_t topic, std::uint64_t bytes, std::int64_t publish_ns, std::int64_t now) {
     if (shares.empty()) {
@@ -37,6 +38,7 @@ struct OpenBatch {
   void reset() {
     for (const Share& share : shares) place_of[share.topic] = 0;
     shares.clear();
+    causes_bytes = 0;
   }
 };
 

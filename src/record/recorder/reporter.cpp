@@ -43,6 +43,7 @@ void Reporter::publish(std::int64_t now) {
   report.paused = parts_.requests.paused();
   report.no_clock = parts_.options.simulated_clock && !parts_.intake.time().simulated.has_value();
   report.triggered = parts_.requests.triggered();
+  report.causes_left_out = parts_.intake.causes_left_out();
   report.schedule = parts_.scheduler.explain(now);
   report.failure = parts_.rotation.failure();
   statistics_.publish(latest_.replace(std::move(report)), now, parts_.intake.time().ahead, reported_looked_ns_);

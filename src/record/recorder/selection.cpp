@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "src/base/name_patterns.hpp"
+#include "src/record/causes.hpp"
 
 namespace cardan::record {
 namespace {
@@ -26,7 +27,8 @@ Selection::Selection(const RecorderOptions& options)
 }
 
 bool Selection::excluded(const std::string& topic) const {
-  return detail::fits_one(exclude_, topic) || found_by_one(exclude_expressions_, topic);
+  // Messages of this name are the recorder's own.
+  return topic == kCausesTopic || detail::fits_one(exclude_, topic) || found_by_one(exclude_expressions_, topic);
 }
 
 bool Selection::named_or_fitting(const std::string& topic) const {
