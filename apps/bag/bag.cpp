@@ -21,6 +21,7 @@ constexpr const char* kBagExamples = R"(Examples:
   cardan bag cut drive.mcap --start 10 --end 20 -o ten.mcap
   cardan bag merge front.mcap rear.mcap -o all.mcap
   cardan bag recover drive.mcap.active -o drive.mcap    after a crash
+  cardan bag chain drive.mcap --from /camera/front --to /command
   cardan bag export drive.mcap --to drive               images, clouds and tables as files
   cardan bag convert drive.bag drive.mcap               a recording of ROS 1, or of ROS 2 in SQLite (.db3)
   cardan bag attachment extract drive.mcap --to files   what was attached
@@ -136,6 +137,17 @@ constexpr const char* kMetadataExamples = R"(Examples:
   cardan bag metadata get drive.mcap cardan.losses
   cardan bag metadata add drive.mcap route from=Ulm to=Munich -o named.mcap)";
 
+constexpr const char* kChainExamples = R"(Examples:
+  cardan bag chain drive.mcap --from /camera/front --to /command    where the time of each command went
+  cardan bag chain drive.mcap --chain brake        as the configuration names it: cardan record --attach street.json
+  cardan bag chain drive/ --from /lidar/points --to /command --start 60 --end 90 --json
+  cardan bag chain drive.mcap --from /camera/front --to /command --csv > frames.csv
+
+It follows each publication on --to back by the causes that the recorder wrote (topic /cardan/causes). A hop lasts from
+publication to publication. A sample that rests on several has one cause: the sample that triggered the callback.
+Exit codes: 0 ok, 1 failed, or no publication can be followed, 2 wrong options, or a file without causes, 3 done, but a
+part of the file or of the causes is missing.)";
+
 constexpr const char* kConvertExamples = R"(Examples:
   cardan bag convert drive.bag drive.mcap                      ROS 1, format 2.0
   cardan bag convert rosbag2_2026_11_23/ drive.mcap            ROS 2 in SQLite, by its metadata.yaml; or one .db3
@@ -158,14 +170,19 @@ void run_with_json(CLI::App* command, Run run, const std::shared_ptr<Options>& o
   run_with(command, run, options);
 }
 
+template <class Options>
+void add_times(CLI::App* command, Options& options) {
+  command->add_option("--start", options.start, "Seconds after the first message to start at, or a date (RFC 3339)")
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
+  command->add_option("--end", options.end, "Seconds after the first message to end at, or a date")
+      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
+}
+
 void add_selection(CLI::App* command, BagSelection& selection) {
   command->add_option("--topic", selection.topics,
                       "Only this topic, or topics that match this pattern (* and ?); repeatable");
   command->add_option("--exclude", selection.exclude, "Not this topic, or topics that match this pattern; repeatable");
-  command->add_option("--start", selection.start, "Seconds after the first message to start at, or a date (RFC 3339)")
-      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
-  command->add_option("--end", selection.end, "Seconds after the first message to end at, or a date")
-      ->check(CLI::Validator(replay::problem_of_recorded_time, "SECONDS|DATE"));
+  add_times(command, selection);
 }
 
 void add_output(CLI::App* command, BagRewriteOptions& options) {
@@ -242,6 +259,16 @@ void add_other_commands(CLI::App* group) {
   command->add_option("file", du->file, "File, as drive.mcap, or folder of a recording")->required();
   run_with_json(command, bag_du, du);
 
+  auto chain = std::make_shared<BagChainOptions>();
+  command = add_verb(group, "chain", "Where the time went, from a topic to another one, hop by hop", kChainExamples);
+  command->add_option("file", chain->file, "File, as drive.mcap, or folder of a recording")->required();
+  command->add_option("--from", chain->from, "Topic where the chain begins");
+  command->add_option("--to", chain->to, "Topic where it ends");
+  command->add_option("--chain", chain->chain, "Its name in a configuration that is attached to the file");
+  add_times(command, *chain);
+  command->add_flag("--csv", chain->csv, "A line for each frame, in microseconds");
+  run_with_json(command, bag_chain, chain);
+
   auto convert = std::make_shared<BagConvertOptions>();
   command =
       add_verb(group, "convert",
@@ -272,10 +299,10 @@ void add_other_commands(CLI::App* group) {
 }  // namespace
 
 static void add_bag_command(CLI::App& app) {
-  auto* const group =
-      add_verb(&app, "bag",
-               "Recorded files: info, ls, cat, verify, du, cut, merge, recover, export, convert, attachment, metadata",
-               kBagExamples);
+  auto* const group = add_verb(
+      &app, "bag",
+      "Recorded files: info, ls, cat, verify, du, cut, merge, recover, chain, export, convert, attachment, metadata",
+      kBagExamples);
   group->require_subcommand(1);
 
   auto info = std::make_shared<BagInfoOptions>();

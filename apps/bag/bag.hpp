@@ -78,6 +78,13 @@ struct BagDuOptions {
   bool json = false;
 };
 
+struct BagChainOptions {
+  std::string file, from, to;
+  std::string chain;  ///< in place of `from` and `to`: its name in a configuration that the file holds
+  std::optional<replay::RecordedTime> start, end;
+  bool csv = false, json = false;
+};
+
 struct BagConvertOptions {
   std::string input, output;
   std::vector<std::string> messages;         ///< folders with definitions (.msg)
@@ -125,6 +132,7 @@ int bag_metadata_get(const BagMetadataGetOptions& options);
 int bag_metadata_add(const BagAddOptions& options);
 int bag_du(const BagDuOptions& options);
 int bag_export(const BagExportOptions& options);
+int bag_chain(const BagChainOptions& options);
 int bag_convert(const BagConvertOptions& options);
 
 /// The compression of most of the file's bytes.

@@ -100,6 +100,48 @@ class Chains(unittest.TestCase):
         self.assertRegex(self.text(), r"chain 'brake': [\d.]+ ms from /camera to /command, 1000 ms allowed; detector took longest \([\d.]+ ms\)")
         self.assertRegex(self.text(), rf"chain 'brake': {chain['late']} of {chain['publications']} publications on /command were late")
 
+    def test_a_recording_tells_where_the_time_went(self):
+        processes = {name: {"components": {name: {"library": LIBRARY, "class": kind}}}
+                     for name, kind in (("source", "ChainSource"), ("detector", "ChainDetector"), ("driver", "ChainDriver"))}
+        processes["detector"]["components"]["detector"]["parameters"] = {"work_ms": 20}
+        with open(path("drive.json"), "w") as file:
+            json.dump({"name": "drive", "processes": processes, "chains": {"brake": {"from": "/camera", "to": "/command"}}}, file)
+        run = subprocess.Popen([CARDAN, "run", path("drive.json"), "--no-view", "--reports", path("out")], env=ENVIRONMENT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            cardan("topic", "echo", "/command", "--wait", "--count", "1")
+            cardan("record", "-o", path("drive.mcap"), "--attach", path("drive.json"), "--seconds", "3", "--json", codes=(0, 3))
+            cardan("record", "-o", path("none.mcap"), "--no-causes", "--seconds", "0.5", "--json", codes=(0, 3))
+        finally:
+            run.send_signal(signal.SIGINT)
+            run.wait(60)
+        chain = json.loads(cardan("bag", "chain", path("drive.mcap"), "--chain", "brake", "--json"))
+        [way] = chain["ways"]
+        self.assertEqual([(hop["from"], hop["to"]) for hop in way["hops"]], [("/camera", "/found"), ("/found", "/command")])
+        self.assertGreater(way["frames"], 5)
+        self.assertEqual(way["frames"] + chain["lost"], chain["publications"])
+        self.assertGreaterEqual(way["hops"][0]["all_us"]["p50"], 20_000)
+        self.assertAlmostEqual(sum(hop["all_us"]["mean"] for hop in way["hops"]), way["all_us"]["mean"], delta=1)
+        self.assertEqual(way["slowest"][0]["slowest_hop"], 0)
+        self.assertEqual(way["slowest"][0]["all_us"], way["all_us"]["greatest"])
+        ends = ["--from", "/camera", "--to", "/command"]
+        table = cardan("bag", "chain", path("drive.mcap"), *ends)
+        self.assertRegex(table, r"/camera → /found .*\d+ %")
+        lines = cardan("bag", "chain", path("drive.mcap"), *ends, "--csv").splitlines()
+        self.assertEqual(lines[0], "stamp_ns,sequence,/camera → /found,/found → /command,total")
+        self.assertEqual(len(lines), 1 + way["frames"])
+        first = [int(cell) for cell in lines[1].split(",")]
+        self.assertEqual(first[2] + first[3], first[4])
+        shown = json.loads(cardan("bag", "cat", path("drive.mcap"), "--topic", "/cardan/causes", "--count", "1", "--json").splitlines()[0])
+        self.assertIn("/camera", json.dumps(shown))
+        cardan("bag", "cut", path("drive.mcap"), "-o", path("cut.mcap"))
+        self.assertEqual(json.loads(cardan("bag", "chain", path("cut.mcap"), *ends, "--json")), chain)
+        cardan("bag", "verify", path("drive.mcap"))
+        cardan("bag", "chain", path("drive.mcap"), "--chain", "other", codes=(2,))
+        cardan("bag", "chain", path("drive.mcap"), "--from", "/camera", "--to", "/nothing", codes=(2,))
+        cardan("bag", "chain", path("drive.mcap"), "--from", "/command", "--to", "/camera", codes=(1,))
+        cardan("bag", "chain", path("none.mcap"), *ends, codes=(2,))
+
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(FOLDER)
