@@ -7,7 +7,9 @@ import os
 import typing
 
 from cardan._cardan import Message
+from cardan._chain import CAUSES, chain_of
 from cardan._errors import Error
+from cardan._frame import as_frame
 from cardan._recorded import Recorded
 from cardan._selection import NEVER, BagTopic, Progress, Selection, chosen
 
@@ -218,6 +220,18 @@ class Bag:
             progress: as for read().
         """
         return self.read(topic, progress=progress).frame(as_, fields=fields)
+
+    def chain(self, begin: str, end: str, as_: str = "dict", *, progress: Progress | None = None) -> typing.Any:
+        """Where the time of each publication on `end` went, from the topic `begin` on, by the causes that the recorder
+        wrote: a row for each publication that can be followed back. The columns are log_ns, sequence, the seconds of each
+        hop ("/camera → /objects"; NaN where the way did not take it), and `total`; as frame() returns them.
+
+        Args:
+            progress: as for read().
+        """
+        if CAUSES not in self.topics:
+            raise Error("invalid_argument", f"no causes are recorded ({CAUSES})", "record without causes=False or --no-causes")
+        return as_frame(chain_of(self.read(CAUSES, progress=progress), begin, end), as_)
 
     # Writing
 

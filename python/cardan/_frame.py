@@ -24,10 +24,13 @@ def frame_of(
     messages: typing.Iterable[typing.Any], class_of_nothing: typing.Callable[[], type], as_: str, fields: typing.Iterable[str] | None
 ) -> typing.Any:
     """The columns of messages of one class; without a message, `class_of_nothing()` says which."""
-    if as_ not in ("dict", "pandas", "polars"):
-        raise Error("invalid_argument", f"a frame as '{as_}'", "use dict, pandas or polars")
     library = _imported(as_)
-    columns = _columns(messages, class_of_nothing, None if fields is None else list(fields))
+    return as_frame(_columns(messages, class_of_nothing, None if fields is None else list(fields)), as_, library)
+
+
+def as_frame(columns: Columns, as_: str, library: typing.Any = None) -> typing.Any:
+    """The columns themselves, or as a DataFrame."""
+    library = library or _imported(as_)
     if as_ == "dict":
         return columns
     flat: Columns = {}
@@ -42,6 +45,8 @@ def frame_of(
 
 
 def _imported(as_: str) -> typing.Any:
+    if as_ not in ("dict", "pandas", "polars"):
+        raise Error("invalid_argument", f"a frame as '{as_}'", "use dict, pandas or polars")
     if as_ == "dict":
         return None
     import importlib
