@@ -19,7 +19,7 @@ constexpr std::int64_t kSent = 3'000'000'000;   ///< ns: the page asks each seco
 constexpr std::size_t kMostWays = 8;            ///< of a chain
 constexpr std::size_t kMostFrames = 100;        ///< of a way
 constexpr std::ptrdiff_t kMostEnded = 16;
-constexpr std::size_t kMostProblems = 16;
+constexpr std::size_t kMostReasons = 16;
 
 double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
@@ -78,7 +78,7 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
   std::uint64_t overwritten = 0;
   for (const detail::TracedProcess& process : observer_->processes()) overwritten += process.overwritten;
   for (const std::string& problem : observer_->problems())
-    if (problems.size() < kMostProblems) problems.push_back(problem);
+    if (problems.size() < kMostReasons) problems.push_back(problem);
   const nlohmann::json all{{"wall_ms", wall_now() / 1'000'000},
                            {"chains", std::move(chains)},
                            {"overwritten", overwritten},
