@@ -130,7 +130,7 @@ TEST_F(CInterface, AMessageIsAsOldAsTheOldestThatItRestsOn) {
   options.max_bytes = 64;
   cardan_publisher* const out = cardan_advertise("/clock", &options);
   ASSERT_NE(out, nullptr) << cardan_error();
-  Subscriber<Clock> clock{Topic<Clock>{"/clock", {}}};
+  Subscriber<Clock> clock{Topic<Clock>{"/clock", {}}, SubscriberOptions{.holds = 4}};
   cardan_sample *first = nullptr, *second = nullptr;
   publish(camera, 1);
   ASSERT_EQ(cardan_wait(in, 10'000'000'000, &first), CARDAN_SAMPLE);
