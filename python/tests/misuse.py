@@ -335,7 +335,6 @@ class Misuse:
         if child == 0:
             self.pool = mine
             try:
-                signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)  # fork() does not hand it on
                 for _ in range(60):
                     made = None
                     with contextlib.suppress(Exception, Expired):

@@ -235,13 +235,16 @@ class Replay {
         if (!d.output || d.out == nullptr || d.out->chain_ends() == nullptr) continue;
         for (const detail::ChainEnd& end : d.out->chain_ends()->all()) {
           const LatencyHistogram ages = end.age().counts();
+          const auto below = [&](double percent) {  // it is of a bucket, and may lie above the longest
+            return std::min(latency_percentile(ages, percent), end.age().longest());
+          };
           report_.chains.push_back({.component = core->name(),
                                     .chain = end.chain().name,
                                     .in_time = end.in_time(),
                                     .late = end.late(),
                                     .unknown = end.unknown(),
-                                    .age_p50 = latency_percentile(ages, 50),
-                                    .age_p99 = latency_percentile(ages, 99),
+                                    .age_p50 = below(50),
+                                    .age_p99 = below(99),
                                     .age_greatest = ages.empty() ? -1 : end.age().longest()});
         }
       }

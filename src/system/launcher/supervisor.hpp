@@ -94,7 +94,7 @@ struct LateChain {
   std::int64_t at_ns = 0;   ///< steady clock
   std::int64_t age_ns = 0;  ///< of the last one
   std::int64_t hop_ns = 0;  ///< of the component
-  std::uint64_t times = 0;  ///< late ones since the line before
+  std::uint64_t times = 0;  ///< late ones since the line before, and those after it without a line of their own
 };
 
 /// Another plan for a system that runs.

@@ -37,12 +37,13 @@ std::optional<News> read_news(std::string_view words) {
 
 double ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-/// `why`: of the last late publication; empty: the chain is in time again.
+/// `why`: of the last late publication; empty: none is among the newest.
 std::string late_words(const ChainStatus& status, const std::string& why, std::int64_t now) {
   if (!why.empty() && status.unsaid == 1) return why;
   const std::string since =
       status.said_ns == 0 ? "" : fmt::format(" in the last {:.0f} s", static_cast<double>(now - status.said_ns) / 1e9);
-  return fmt::format("{}; {} publications were late{}", why.empty() ? "in time again" : why, status.unsaid, since);
+  if (why.empty()) return fmt::format("{} more publications were late{}", status.unsaid, since);
+  return fmt::format("{}; {} publications were late{}", why, status.unsaid, since);
 }
 
 }  // namespace
@@ -81,6 +82,10 @@ void Supervisor::chain(std::string_view words) {
                        .age_ns = static_cast<std::int64_t>(news->age_ns),
                        .hop_ns = static_cast<std::int64_t>(news->hop_ns),
                        .times = status.unsaid});
+    } else if (const auto last = std::find_if(late_.rbegin(), late_.rend(),
+                                              [&](const LateChain& one) { return one.chain == found->name; });
+               last != late_.rend()) {
+      last->times += status.unsaid;
     }
     status.said_ns = now;
     status.unsaid = 0;
