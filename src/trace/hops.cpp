@@ -73,6 +73,10 @@ class HopFinder {
     std::int64_t begin_ns = 0;  ///< of the publication on the first topic
     std::size_t hops = 0;       ///< from there
     SampleId next{};            ///< the ground that leads there
+    std::int64_t arrived_ns = 0;
+    [[nodiscard]] bool counts_before(const End& other) const noexcept {
+      return begin_ns != other.begin_ns ? begin_ns < other.begin_ns : arrived_ns > other.arrived_ns;
+    }
   };
   struct Running {
     std::int64_t begun_ns = 0;
@@ -141,7 +145,8 @@ class HopFinder {
     if (grounds.size() < kMostGrounds) grounds.emplace_back(e.stream, e.sequence);
   }
 
-  /// Of several grounds that lead to the first topic, the oldest publication there counts.
+  /// Of several grounds that lead to the first topic, the oldest publication there counts; if they lead to the same
+  /// one, the ground that arrived last: the others waited for it.
   End end_of(SampleId sample, const std::string& from, std::size_t depth) {
     const auto publication = publications_.find(sample);
     if (publication == publications_.end() || depth > kMostHops) return {};
@@ -151,10 +156,12 @@ class HopFinder {
     if (!first) return known->second;
     End best{.kind = End::Kind::RestsOnOthers};
     for (const SampleId& ground : p.grounds) {
-      End end = p.whole && arrival(p, ground) ? end_of(ground, from, depth + 1) : End{};
+      const std::optional<std::int64_t> arrived = p.whole ? arrival(p, ground) : std::nullopt;
+      End end = arrived ? end_of(ground, from, depth + 1) : End{};
       if (++end.hops > kMostHops) end = {};
       end.next = ground;
-      if (end.kind > best.kind || (end.kind == End::Kind::Reached && end.begin_ns < best.begin_ns)) best = end;
+      end.arrived_ns = arrived.value_or(0);
+      if (end.kind > best.kind || (end.kind == best.kind && end.counts_before(best))) best = end;
     }
     return ends_[sample] = best;
   }

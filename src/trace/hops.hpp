@@ -22,7 +22,7 @@ struct HopTimes {
 };
 
 /// A publication on the last topic, and its way from the first one. If several of its grounds lead there, the oldest
-/// publication counts.
+/// publication counts; of those that lead to the same one, the ground that arrived last.
 struct TracedFrame {
   std::uint64_t sequence = 0;        ///< on the last topic
   std::int64_t time_ns = 0;          ///< its publication

@@ -209,6 +209,26 @@ TEST(Hops, TheSamplesThatACallbackReadsAreOnTheWay) {
   EXPECT_EQ(lidar.ways[0].frames.at(0).all(), 100);
 }
 
+TEST(Hops, TwoGroundsOfOnePictureWaitedForTheLaterOne) {
+  constexpr std::uint64_t kLanes = 6;
+  for (const bool lanes_first : {false, true}) {
+    HopTrace trace;
+    trace.add(0, 1'000, TraceKind::Publish, kCamera, 1);
+    trace.add(1, 1'010, TraceKind::Queue, kCamera, 1, 1).add(1, 1'020, TraceKind::Begin, kCamera, 1, 1);
+    const std::uint64_t first = lanes_first ? kLanes : kObjects, second = lanes_first ? kObjects : kLanes;
+    trace.add(1, 1'100, TraceKind::Publish, first, 1).add(1, 1'100, TraceKind::Rests, kCamera, 1, 1);
+    trace.add(1, 1'400, TraceKind::Publish, second, 1).add(1, 1'400, TraceKind::Rests, kCamera, 1, 1);
+    trace.add(1, 1'410, TraceKind::End, 0, 0, 1);
+    trace.add(1, 1'110, TraceKind::Queue, first, 1, 2).add(1, 1'410, TraceKind::Queue, second, 1, 2);
+    trace.add(1, 1'420, TraceKind::Begin, kObjects, 1, 2).add(1, 1'421, TraceKind::Read, kLanes, 1);
+    trace.add(1, 1'500, TraceKind::Publish, kCommand, 1).add(1, 1'500, TraceKind::Rests, kObjects, 1, 1);
+    const TracedChain chain = trace.find();
+    ASSERT_EQ(chain.ways.size(), 1U);
+    EXPECT_EQ(chain.ways[0].hops.at(0).to, lanes_first ? "/objects" : "/lidar") << "stream 6";
+    EXPECT_EQ(chain.ways[0].frames.at(0).all(), 500);
+  }
+}
+
 TEST(Hops, ALoanNamesSamplesOfItsOwn) {
   HopTrace trace;
   trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Take, kCamera, 1);
