@@ -48,6 +48,7 @@ KINDS = [SCENE, cardan.Image, cardan.Imu, cardan.PointCloud, cardan.Detections2D
 # They end the process, or start another one, by design; _root would print a message's memory into a failure.
 NEVER = {"_run_host", "_declare", "_replay", "end_waits", "request_stop", "stop_on_signals", "_set_classes", "__class__", "__del__"}
 DESCRIPTORS = (property, *(c for c in vars(_fields).values() if isinstance(c, type) and hasattr(c, "__get__")))
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 SMALL = [0, 1, 2, 3, 7, 8, 63, 100, 4096]
 HUGE = [-1, -(2**63), 2**63, 2**64, 2**200, -(2**31) - 1]
 
@@ -62,7 +63,7 @@ class Misuse:
         self.threads = threads
         self.folder = folder
         self.pool: list[Any] = []
-        self.calls = self.refused = self.depth = 0
+        self.calls = self.refused = self.depth = self.forks = 0
         self.last = ""
         self.bag = os.path.join(folder, "some.mcap")
         with cardan.Bag(self.bag, "w", replace=True) as out:
@@ -330,11 +331,15 @@ class Misuse:
         mine = [one for one in self.pool if not isinstance(one, (np.ndarray, memoryview))]
         sys.stdout.flush()
         faulthandler.cancel_dump_traceback_later()  # a child cannot: its thread is the parent's
+        if SANITIZED and not others_sleep():
+            return watch()
+        self.forks += 1
         child = os.fork()
         watch()
         if child == 0:
             self.pool = mine
             try:
+                alarm()  # a child has none of its parent's timers
                 for _ in range(60):
                     made = None
                     with contextlib.suppress(Exception, Expired):
@@ -342,6 +347,7 @@ class Misuse:
                     if made is not None and not isinstance(made, (np.ndarray, memoryview)):
                         self.keep(made)
             finally:
+                disarm()
                 os._exit(0)
         status = os.waitpid(child, 0)[1]
         assert status == 0, f"a child of fork() ended with status {status}"
@@ -399,8 +405,28 @@ def watch() -> None:
     faulthandler.dump_traceback_later(240, exit=True)
 
 
+def others_sleep() -> bool:
+    """Whether, within some seconds, all other threads sleep. AddressSanitizer's allocator (g++ 12) keeps its locks over a fork(): where
+    another thread allocates at that moment, the child waits for ever in its first allocation."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        states = []
+        for thread in os.listdir("/proc/self/task"):
+            with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/stat", encoding="utf-8") as stat:
+                states += [stat.read().rpartition(")")[2].split()[0]] if int(thread) != os.getpid() else []
+        if all(state == "S" for state in states):
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def expire(*_: object) -> None:
     raise Expired
+
+
+def alarm() -> None:
+    """Ends what waits, and again: what is called may swallow the exception."""
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)
 
 
 def disarm() -> None:
@@ -424,7 +450,7 @@ def main() -> None:
     sys.unraisablehook = lambda *_: None
     threading.excepthook = lambda *_: None
     signal.signal(signal.SIGALRM, expire)
-    end, seed, calls, refused = time.monotonic() + given.seconds, given.seed, 0, 0
+    end, seed, calls, refused, forks = time.monotonic() + given.seconds, given.seed, 0, 0, 0
     with tempfile.TemporaryDirectory(prefix="cardan-misuse-") as folder:
         os.environ.setdefault("CARDAN_RUN_DIR", folder)
         os.chdir(folder)
@@ -432,7 +458,7 @@ def main() -> None:
             print(f"seed {seed}", flush=True)
             watch()
             one = Misuse(seed, given.threads, folder)
-            signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)  # ends what waits
+            alarm()
             with contextlib.suppress(Expired):
                 for _ in range(400):
                     with contextlib.suppress(Expired):
@@ -442,10 +468,10 @@ def main() -> None:
                 one.in_threads()
             if given.forks and seed % 4 == 2:
                 one.in_a_child()
-            calls, refused = calls + one.calls, refused + one.refused
+            calls, refused, forks = calls + one.calls, refused + one.refused, forks + one.forks
             one.pool.clear()
             seed += 1
-    print(f"misuse: {calls} calls, {refused} of them refused, seeds {given.seed} to {seed - 1}", flush=True)
+    print(f"misuse: {calls} calls, {refused} of them refused, {forks} children, seeds {given.seed} to {seed - 1}", flush=True)
 
 
 if __name__ == "__main__":
