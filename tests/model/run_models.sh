@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verifies the SPIN models of docs/protocols and proves that each essential step is one: without it a model fails.
 #   run_models.sh quick              a selection in less than a minute
-#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell or reliable
+#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell, reliable or trace
 #   run_models.sh trail MUTANT       the shortest way to a mutant's failure, step by step
 # Exit status: 0 when all correct models hold and all mutants fail, 1 otherwise, 2 for wrong usage or a missing tool.
 set -u
@@ -12,7 +12,7 @@ case $mode in
     quick) only= ;;
     deep)
         only=${2:-}
-        case $only in '' | slots | bell | reliable) ;; *) echo "$0: no model is called $only — slots, bell or reliable" >&2; exit 2 ;; esac
+        case $only in '' | slots | bell | reliable | trace) ;; *) echo "$0: no model is called $only — slots, bell, reliable or trace" >&2; exit 2 ;; esac
         ;;
     trail) [ $# -eq 2 ] || { echo "usage: $0 trail MUTANT" >&2; exit 2; } ;;
     *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
@@ -66,6 +66,10 @@ reliable: dies while waited for         |reliable|-DKILL_SUB -DLATE_TIMEOUT|dfs|
 reliable: attach                        |reliable|-DATTACH -DSTOP|dfs|
 reliable: attach, queue                 |reliable|-DDEPTH=2 -DNPUB=5 -DATTACH -DSTOP|dfs|
 reliable: attach, dies while waited for |reliable|-DATTACH -DKILL_SUB -DLATE_TIMEOUT|dfs|
+trace: one thread                       |trace   ||dfs|q
+trace: the observer comes late          |trace   |-DLATE -DNEVENTS=6|dfs|
+trace: another thread takes the ring    |trace   |-DKILL|dfs|q
+trace: the same, late, one at a time    |trace   |-DKILL -DLATE -DNEVENTS=6 -DBATCH=1|dfs|
 '
 mutants='
 NO_DEAD_MARK            |slots   |-DNPUB=3 -DONE_SUB|bfs|q
@@ -113,6 +117,11 @@ WAIT_AFTER_RING         |reliable|-DDEPTH=2|bfs|
 NO_TABLE_RELOAD         |reliable|-DKILL_SUB -DLATE_TIMEOUT|bfs|
 PROMOTE_UNCAUGHT        |reliable|-DSTOP -DLATE_TIMEOUT|bfs|
 START_BEFORE_ENTRY      |reliable|-DATTACH|bfs|q
+WRITTEN_FIRST           |trace   ||bfs|q
+NO_SECOND_LOOK          |trace   ||bfs|q
+ONE_TOO_MANY            |trace   ||bfs|q
+TAKE_FROM_THE_LIVING    |trace   ||bfs|q
+RESET                   |trace   |-DKILL|bfs|
 '
 
 trim() { local s=$1; s=${s#"${s%%[![:space:]]*}"}; printf %s "${s%"${s##*[![:space:]]}"}"; }
@@ -142,6 +151,8 @@ reason() {
     local words
     words=$(grep -m1 '^pan:[0-9]*:' "$work/out" | sed -E 's/^pan:[0-9]*: //; s/ \(at depth.*//')
     case $words in
+        *'word0[(n-from)]'*) echo 'I27 an event is not what its thread wrote' ;;
+        *accepted* | *'w>=next'*) echo 'I28 neither accepted nor counted as overwritten' ;;
         *word[01]*) echo 'I1 torn read' ;;
         *in_hand*) echo 'I2 held slot refilled' ;;
         *'base[me])==(latest/16)'*) echo 'I3 publication neither taken nor missed' ;;
