@@ -408,7 +408,7 @@ def watch() -> None:
 def others_sleep() -> bool:
     """Whether, within some seconds, all other threads sleep. AddressSanitizer's allocator (g++ 12) keeps its locks over a fork(): where
     another thread allocates at that moment, the child waits for ever in its first allocation."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 2
     while time.monotonic() < until:
         states = []
         for thread in os.listdir("/proc/self/task"):

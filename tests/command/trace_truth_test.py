@@ -10,6 +10,7 @@ does not depend on the computer's load. In addition, half of the times of hops m
 CARDAN_TEST_DEEP=1: 10,000 frames. CARDAN_TEST_SEED=N: other random times.
 """
 import collections
+import csv
 import json
 import os
 import re
@@ -67,10 +68,13 @@ def text(name):
         return file.read()
 
 
-def until(true, why):
+def until(true, why, *processes):
+    """Of processes that do not end before."""
     for _ in range(15_000):
         if true():
             return
+        for process in processes:
+            assert process.poll() is None, f"{process.args} has ended\n{text('log')}"
         time.sleep(0.1)
     raise AssertionError(f"it never happened: {why}\n{text('log')}")
 
@@ -96,6 +100,13 @@ def pids_there():
     """Of the processes that answer in time."""
     found = cardan("component", "stats", "--once", "--seconds", "0.1", "--json", codes=(0, 1, 3))
     return {component["pid"] for component in json.loads(found)["components"]} if found else set()
+
+
+def read_by(pid):
+    """Topics whose publisher a process reads."""
+    found = cardan("topic", "list", "--json", codes=(0, 1, 3))
+    return {topic["topic"] for topic in json.loads(found)["topics"] for publisher in topic["publishers"]
+            if any(reader["pid"] == pid for reader in publisher["subscribers"])} if found else set()
 
 
 def statistics():
@@ -151,7 +162,7 @@ class TraceTruth(unittest.TestCase):
             run = subprocess.Popen([CARDAN, "run", path("truth.json"), "--no-view", "--reports", path("out")], env=ENVIRONMENT, stdout=log, stderr=log,
                                    stdin=subprocess.DEVNULL)
         try:
-            until(lambda: "starting → running" in text("log"), "running")
+            until(lambda: "starting → running" in text("log"), "running", run)
             pids = set()
             until(lambda: len(pids) == 3 or pids.update(pids_there()), "three processes")
             file = [] if DEEP else ["-o", path("trace.json")]
@@ -159,6 +170,8 @@ class TraceTruth(unittest.TestCase):
                       for name in ("camera", "lidar")}
             for trace in traces.values():
                 until(lambda: all(len(trace_areas(pid)) == 1 and trace_areas(pid) <= trace_areas(trace.pid) for pid in pids), "tracing is on")
+            recorder = begin("recorder", "record", "-o", path("drive.mcap"), "--no-view", "--exclude", "/cardan/*")
+            until(lambda: read_by(recorder.pid) >= set(STAGES) - {"/scene"}, "it is recorded", recorder)
             stats = begin("stats", "component", "stats", "driver", "--json")
             until(lambda: text("stats").count("\n") > 0, "statistics")
             time.sleep(0.5)
@@ -166,6 +179,7 @@ class TraceTruth(unittest.TestCase):
             until(lambda: "the last command is out" in text("log"), "the last command")
             for trace in traces.values():
                 assert end(trace) == 0, text("from_camera.errors") + text("from_lidar.errors")
+            assert end(recorder) == 0, text("recorder.errors")
             lines = text("stats").count("\n")
             until(lambda: any(chains and not any(chain["publications"] for chain in chains) for chains in statistics()[lines:]), "no more commands")
             end(stats)
@@ -340,6 +354,42 @@ class TraceTruth(unittest.TestCase):
             self.assertEqual(sum(slow.values()), len(least))
             for component in set(certain) | set(slow):
                 self.assertTrue(certain[component] <= slow[component] <= certain[component] + unclear, (component, slow, certain, unclear))
+
+    def test_the_recording_tells_the_same(self):
+        """Without scenes, which pass as pointers within their process."""
+        frames, not_recorded = {}, {}
+        for first, last in (("/lidar", "/command"), ("/camera", "/command"), ("/camera", "/objects"), ("/camera", "/lanes")):
+            words = "bag", "chain", path("drive.mcap"), "--from", first, "--to", last
+            counts = json.loads(cardan(*words, "--json", codes=(0, 1)))
+            rows = list(csv.DictReader(cardan(*words, "--csv", codes=(0, 1)).splitlines()))
+            not_recorded[first, last] = counts["not_recorded"]
+            frames[first, last] = {int(row["sequence"]) for row in rows}
+            self.assertEqual((counts["other_user"], counts["invalid"]), (0, 0))
+            self.assertEqual(counts["publications"], len(rows) + sum(counts[reason] for reason in ("from_others", "not_recorded", "lost")))
+            if last == "/command":
+                self.assertEqual(counts["lost"], 0)
+            for row in rows:
+                deed, total = self.deeds[last, int(row["sequence"])], 0
+                while deed.grounds:
+                    cause = self.deeds[deed.grounds[0].topic, deed.grounds[0].number]
+                    took = 1_000 * int(row[f"{cause.topic} → {deed.topic}"])
+                    # The recording has microseconds.
+                    self.assertTrue(deed.before - cause.after - 2_000 <= took <= deed.after - cause.before + 2_000, (vars(cause), took, vars(deed)))
+                    total, deed = total + took, cause
+                self.assertEqual((first, 1_000 * int(row["total"])), (deed.topic, total))
+        commands = {of: {deed.number for deed in self.commands() if self.predicted_by(deed) == of} for of in ("/lidar", "/scene")}
+        self.assertEqual(frames["/lidar", "/command"], commands["/lidar"])
+        self.assertEqual(frames["/camera", "/command"], set())
+        self.assertEqual(not_recorded["/camera", "/command"], len(commands["/scene"]))
+        for last in ("/objects", "/lanes"):
+            self.assertGreater(len(frames["/camera", last]), FRAMES)
+        print(f"\nin the recording: {', '.join(f'{len(found)} from {first} to {last}' for (first, last), found in frames.items() if found)}")
+
+    def predicted_by(self, command):
+        """The topic whose sample began the callback of the prediction on which a command rests."""
+        while command.topic != "/predicted":
+            command = self.deeds[command.grounds[0].topic, command.grounds[0].number]
+        return command.grounds[0].topic
 
     @unittest.skipIf(DEEP, "the file of so many frames is large")
     def test_the_file_has_each_callback_and_its_cause(self):
