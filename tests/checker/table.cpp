@@ -87,6 +87,7 @@ moment at which the process that may die dies. None was torn, read bytes that so
 doubled a publication in the count, slept on with a publication before it, or looked at an unmapped area.
 
 It does not mean:
+
 - *Load buffering.* Executions with a cycle of program order and reads-from (a load that reads a store which depends on that very load, through
   another thread) are not looked at. C++20 allows them for relaxed accesses. The litmus suite lists this as "allowed, not covered".
 - *More threads, more operations, other sizes* than the scenarios have.

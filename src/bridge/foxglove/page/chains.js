@@ -62,7 +62,7 @@ class Chain {
     const { from, to, budget_us, late, publications, incomplete } = this.chain;
     const frames = this.#frames;
     const seen = frames.length ? `median ${usText(ageOf(frames, 0.5))}, 99 % ${usText(ageOf(frames, 0.99))} of ${frames.length} frames in the last minute. ` : "No frame went the whole way in the last minute. ";
-    const counted = budget_us ? `Since its start ${late} of ${publications} publications exceeded the budget of ${usText(budget_us)}. ` : "";
+    const counted = budget_us ? `Since the start, ${late} of ${publications} publications exceeded the budget of ${usText(budget_us)}. ` : "";
     const missing = incomplete ? `A part of the way of ${incomplete} was not traced.` : "";
     this.facts.textContent = `${from} → ${to}: ${seen}${counted}${missing}`;
   }
