@@ -86,6 +86,8 @@ int bag_chain(const BagChainOptions& o) {
   if (o.chain.empty() ? o.from.empty() || o.to.empty() : !o.from.empty() || !o.to.empty())
     throw Error(ErrorCode::InvalidArgument, "a chain has a beginning and an end",
                 "write --from TOPIC --to TOPIC, or --chain NAME");
+  if (o.json && o.csv)
+    throw Error(ErrorCode::InvalidArgument, "--json and --csv exclude each other", "write one of them");
   stop_on_signals();
   const record::FileSet files({o.file});
   auto [from, to] = o.chain.empty() ? std::pair(o.from, o.to) : ends_of(o.chain, files);
@@ -94,12 +96,17 @@ int bag_chain(const BagChainOptions& o) {
   if (code == kFailed) return code;
   require_topic(from, causes);
   require_topic(to, causes);
-  const record::RecordedChain chain = causes.chain(from, to);
+  const record::RecordedChain chain = causes.chain(from, to, stopping);
+  if (stopping()) return kFailed;
   if (!emit(o.json ? chain_json(chain, from, to) : o.csv ? chain_csv(chain) : chain_tables(chain, from, to)))
     return kFailed;
   if (!chain.ways.empty()) return code;
-  warn(
-      fmt::format("no publication on {} can be followed back to {} — cardan check FILE.json shows the ways", to, from));
+  // `cardan check` knows the ways that a configuration has; it does not know what was recorded.
+  warn(fmt::format("no publication on {} can be followed back to {} — {}", to, from,
+                   chain.not_recorded > chain.from_others
+                       ? "a topic on the way was not recorded: record it, too, or follow it with cardan trace if it "
+                         "passes as a pointer within a process"
+                       : "cardan check FILE.json shows the ways"));
   return kFailed;
 }
 

@@ -14,6 +14,7 @@
 #include "apps/bag/bag.hpp"
 #include "apps/decode.hpp"
 #include "apps/terminal/output.hpp"
+#include "cardan/error.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -22,6 +23,9 @@ using Json = nlohmann::ordered_json;
 using record::RecordedChain, record::RecordedWay;
 
 constexpr std::size_t kSlowest = 10;
+/// One way never has this many (RecordedCauses::kMostSamples). A small file can list many ways that share no hop, and
+/// then nearly all cells are empty.
+constexpr std::size_t kMostCells = std::size_t{1} << 26;
 
 std::int64_t whole(const RecordedWay& way, std::size_t frame) {
   const auto times = way.times(frame);
@@ -158,15 +162,23 @@ std::string chain_json(const RecordedChain& chain, const std::string& from, cons
 
 std::string chain_csv(const RecordedChain& chain) {
   std::vector<std::string> names;
+  std::map<std::string, std::size_t> places;      // in `names`
   std::vector<std::vector<std::size_t>> columns;  // of each way's hops
+  std::size_t frames = 0;
   for (const RecordedWay& way : chain.ways) {
+    frames += way.frames.size();
     std::vector<std::size_t>& own = columns.emplace_back();
     for (std::size_t hop = 0; hop < way.hops(); ++hop) {
-      const auto known = std::find(names.begin(), names.end(), hop_name(way, hop));
-      own.push_back(static_cast<std::size_t>(known - names.begin()));
-      if (known == names.end()) names.push_back(hop_name(way, hop));
+      const auto [known, is_new] = places.try_emplace(hop_name(way, hop), names.size());
+      own.push_back(known->second);
+      if (is_new) names.push_back(known->first);
     }
   }
+  if (frames * (names.size() + 3) > kMostCells)
+    throw Error(ErrorCode::Limit,
+                fmt::format("the table is too large: {} and {}", number_of(frames, "line"),
+                            number_of(names.size() + 3, "column")),
+                "use --json, or take a part of the recording with --start and --end");
   const auto cell = [](std::string name) {
     if (name.find_first_of(",\"\n\r") == std::string::npos) return name;
     for (std::size_t at = 0; (at = name.find('"', at)) != std::string::npos; at += 2) name.insert(at, 1, '"');

@@ -16,6 +16,7 @@ namespace cardan::apps {
 [[nodiscard]] std::string chain_json(const record::RecordedChain& chain, const std::string& from,
                                      const std::string& to);
 /// A line for each frame: its stamp and number, a column for each hop of any way, and their sum. Microseconds.
+/// Throws Error (Limit): the table is too large, because of many ways with different hops.
 [[nodiscard]] std::string chain_csv(const record::RecordedChain& chain);
 
 }  // namespace cardan::apps

@@ -149,6 +149,9 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
   if (chain.incomplete != 0)
     text += fmt::format("Not traced on the whole way: {} on {}.\n", number_of(chain.incomplete, "publication"),
                         printable(to));
+  if (chain.more_ways != 0)
+    text += fmt::format("On further ways than these {}: {} on {}.\n", chain.ways.size(),
+                        number_of(chain.more_ways, "publication"), printable(to));
   return text;
 }
 
@@ -182,11 +185,12 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
     ordered_json& each = ways.back()["each_frame"] = ordered_json::array();
     for (const TracedFrame& frame : way.frames) each.push_back(frame_json(frame));
   }
-  const ordered_json all{{"from", from},
-                         {"to", to},
-                         {"ways", std::move(ways)},
-                         {"from_others", chain.from_others},
-                         {"incomplete", chain.incomplete}};
+  ordered_json all{{"from", from},
+                   {"to", to},
+                   {"ways", std::move(ways)},
+                   {"from_others", chain.from_others},
+                   {"incomplete", chain.incomplete}};
+  if (chain.more_ways != 0) all["more_ways"] = chain.more_ways;
   return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -43,16 +43,19 @@ constexpr const char* kTraceExamples = R"(Examples:
 
 Open the file at https://ui.perfetto.dev or in chrome://tracing. Each thread has a track with its sleeps and its
 callbacks; arrows lead from a publication to the callbacks that it caused, or to a publication that rests on it.
-A hop of --chain, or of --from and --to, leads from a publication to the next one, which it caused: the sample that
-triggered the callback, or else the oldest one that was read.
+A hop of --chain, or of --from and --to, leads from a publication to the next one that rests on it. If several ways lead
+back to the first topic, the oldest publication there counts, and of one publication the way that arrived last.
 A thread's ring keeps its last 8,191 events. --last writes those, so tracing must have been on before.
 Processes of other users are left out: only they and root may trace them.
-Exit codes: 0 written, 1 nothing was traced, no frame went the whole way, or no such chain, 2 wrong options.)";
+Exit codes: 0 written, 1 nothing was traced, no frame went the whole way, or no such chain, 2 wrong options, 3 written,
+but events are missing.)";
 
 constexpr auto kBetweenDrains = std::chrono::milliseconds{5};
 constexpr auto kBetweenStops = std::chrono::milliseconds{50};
 constexpr std::int64_t kBetweenLooks = 1'000'000'000;  ///< for new processes, threads and names; ns
-constexpr std::size_t kMostTraceEvents = 8U << 20;     ///< in memory: half a gigabyte
+constexpr double kMostSeconds = 1e9;
+constexpr std::size_t kMostProblems = 1'000;
+constexpr std::size_t kMostTraceEvents = 8U << 20;  ///< in memory: half a gigabyte
 
 struct TraceOptions {
   std::string domain, file, chain, from, to;
@@ -71,15 +74,17 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-/// Traces until the time is over, Ctrl-C, or the memory for events is full.
-std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double seconds) {
+/// Traces until the time is over, Ctrl-C, or the memory for events is full, which sets `ended_early`.
+std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double seconds, bool& ended_early) {
   std::vector<detail::TracedEvent> events;
   const std::int64_t begin = steady_now();
   const std::int64_t until = seconds > 0 ? begin + static_cast<std::int64_t>(seconds * 1e9) : 0;
+  detail::TraceRoom room{.all = kMostTraceEvents, .of_others = kMostTraceEvents / 4};
   for (std::int64_t now = begin, looked = begin; !stopping() && (until == 0 || now < until); now = steady_now()) {
     std::this_thread::sleep_for(kBetweenDrains);
-    observer.drain(events);
-    if (events.size() > kMostTraceEvents) {
+    observer.drain(events, room);
+    ended_early = room.all == 0;
+    if (ended_early) {
       warn(fmt::format("the trace ends after {:.1f} s: {} events are all that it keeps in memory",
                        static_cast<double>(steady_now() - begin) / 1e9, events.size()));
       break;
@@ -88,8 +93,9 @@ std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double 
     observer.refresh();
     looked = now;
   }
-  observer.drain(events);
+  observer.drain(events, room);
   observer.refresh();  // names of what came last
+  if (room.of_others == 0) warn("other users' processes wrote more events than a trace keeps of them");
   return events;
 }
 
@@ -97,7 +103,8 @@ std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double 
 std::vector<detail::TracedEvent> gather_last(detail::TraceObserver& observer, double seconds) {
   const std::int64_t now = steady_now(), from = now - static_cast<std::int64_t>(seconds * 1e9);
   std::vector<detail::TracedEvent> events;
-  observer.drain(events);
+  detail::TraceRoom room{.all = kMostTraceEvents, .of_others = kMostTraceEvents / 4};
+  observer.drain(events, room);
   observer.refresh();
   std::map<std::uint32_t, std::int64_t> shortest;  // of processes whose rings were full: begin of their shortest
   for (std::size_t i = 0, begin = 0; i < events.size(); ++i) {
@@ -118,9 +125,14 @@ std::vector<detail::TracedEvent> gather_last(detail::TraceObserver& observer, do
   return events;
 }
 
-/// Reports what could not be traced at all.
-void show_problems(const detail::TraceObserver& observer) {
-  for (const std::string& problem : observer.problems()) warn(problem);
+/// Reports what could not be traced at all, once.
+void show_problems(const detail::TraceObserver& observer, std::set<std::string>& shown) {
+  for (const std::string& problem : observer.problems())
+    if (shown.insert(problem).second) warn(problem);
+  if (shown.size() > kMostProblems) shown.clear();
+}
+
+void show_others(const detail::TraceObserver& observer) {
   if (observer.of_others() != 0)
     warn(fmt::format("{} processes of other users are left out: only they and root may trace them",
                      observer.of_others()));
@@ -130,27 +142,36 @@ void show_problems(const detail::TraceObserver& observer) {
 int keep_on(const TraceOptions& o) {
   stop_on_signals();
   detail::TraceObserver observer({.domain = o.domain});
-  show_problems(observer);
+  std::set<std::string> shown;
+  show_problems(observer, shown);
+  show_others(observer);
   warn(fmt::format("tracing is on in {}, and in processes that come; Ctrl-C ends it",
                    number_of(observer.processes().size(), "process", "es")));
   for (std::int64_t looked = steady_now(); !stopping(); std::this_thread::sleep_for(kBetweenStops)) {
     if (steady_now() - looked < kBetweenLooks) continue;
     observer.refresh();
+    observer.forget_ended();
+    show_problems(observer, shown);
     looked = steady_now();
   }
   return kOk;
 }
 
-/// Reports the gaps of the file.
-void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written) {
-  show_problems(observer);
+/// Reports the gaps of the file. Returns whether events are missing that a trace has otherwise. Rings that were full
+/// when it began have lost older ones; this is not a gap.
+bool show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written, bool with_past) {
+  bool gaps = false;
+  std::set<std::string> shown;
+  show_problems(observer, shown);
+  show_others(observer);
   for (const detail::TracedProcess& p : observer.processes()) {
     if (p.silent)
       warn(
           fmt::format("{} (pid {}) does not answer: its newest names are missing — it hangs, or its computer is very "
                       "busy",
                       p.name, p.pid));
-    if (p.overwritten != 0)
+    gaps = gaps || (p.overwritten != 0 && !with_past) || p.without_ring != 0 || p.malformed != 0;
+    if (p.overwritten != 0 && !with_past)
       warn(fmt::format("{} (pid {}): {} events were overwritten before they could be read", p.name, p.pid,
                        p.overwritten));
     if (p.without_ring != 0)
@@ -160,6 +181,7 @@ void show_gaps(const detail::TraceObserver& observer, const ChromeTrace& written
   if (written.without_publication != 0)
     warn(fmt::format("no arrow leads to {} of these events, because the publication was not traced",
                      written.without_publication));
+  return gaps;
 }
 
 /// The topics of a chain of the running system. False: there is no such chain, which is reported.
@@ -189,7 +211,9 @@ int trace(const TraceOptions& asked) {
   stop_on_signals();
   Fd file = o.file.empty() ? Fd() : open_output(o.file);  // before the work: it may be one that cannot be written
   detail::TraceObserver observer({.domain = o.domain}, o.last > 0);
-  std::vector<detail::TracedEvent> events = o.last > 0 ? gather_last(observer, o.last) : gather(observer, o.seconds);
+  bool ended_early = false;
+  std::vector<detail::TracedEvent> events =
+      o.last > 0 ? gather_last(observer, o.last) : gather(observer, o.seconds, ended_early);
   std::erase_if(events, [&](const detail::TracedEvent& event) {  // the look for the chain
     return observer.processes()[event.process].pid == ::getpid();
   });
@@ -198,7 +222,7 @@ int trace(const TraceOptions& asked) {
   ChromeTrace written;
   if (file)
     written = write_chrome_trace(events, words, [&file](std::string_view text) { write_all(file.get(), text); });
-  show_gaps(observer, written);
+  const int code = show_gaps(observer, written, o.last > 0) || ended_early ? kLoss : kOk;
   if (events.empty() && o.last > 0) {
     warn(
         fmt::format("no event of the last {} s — rings are filled only while tracing is on: leave cardan trace --on "
@@ -216,13 +240,14 @@ int trace(const TraceOptions& asked) {
     warn(fmt::format("{}: {} events and {} arrows of {}", o.file, written.events, written.arrows,
                      number_of(processes.size(), "process", "es")));
   }
-  if (o.from.empty()) return kOk;
+  if (o.from.empty()) return code;
   const trace::TracedChain chain = trace::find_chain(events, words, o.from, o.to);
-  const Meanwhile meanwhile = [&](const trace::HopTimes& hop, const std::string& by) {
-    return trace::meanwhile(events, words, hop, by);
+  const trace::RanCallbacks ran(events, words);
+  const Meanwhile meanwhile = [&ran](const trace::HopTimes& hop, const std::string& by) {
+    return ran.meanwhile(hop, by);
   };
   emit(o.json ? hops_json(chain, o.from, o.to, meanwhile, o.frames) : hop_tables(chain, o.from, o.to, meanwhile));
-  if (!chain.ways.empty()) return kOk;
+  if (!chain.ways.empty()) return code;
   warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
   return kFailed;
 }
@@ -243,10 +268,10 @@ static void add_trace_command(CLI::App& app) {
   auto* const json = command->add_flag("--json", o->json, "Print the hops as JSON");
   command->add_flag("--frames", o->frames, "With --json: also the times of each frame")->needs(json);
   auto* const seconds = command->add_option("--seconds", o->seconds, "Trace for this long (default: until Ctrl-C)");
-  seconds->check(CLI::PositiveNumber);
+  seconds->check(CLI::Range(1e-9, kMostSeconds));
   auto* const last =
       command->add_option("--last", o->last, "End at once, with the events of the last seconds that rings still have");
-  last->check(CLI::PositiveNumber)->excludes(seconds);
+  last->check(CLI::Range(1e-9, kMostSeconds))->excludes(seconds);
   auto* const on = command->add_flag("--on", o->on, "Only keep tracing on until Ctrl-C, for --last");
   for (auto* const other : {output, from, to, chain, json, seconds, last}) on->excludes(other);
   add_domain_option(command, o->domain);

@@ -231,7 +231,7 @@ class Bag:
         """
         if CAUSES not in self.topics:
             raise Error("invalid_argument", f"no causes are recorded ({CAUSES})", "record without causes=False or --no-causes")
-        return as_frame(chain_of(self.read(CAUSES, progress=progress), begin, end), as_)
+        return as_frame(chain_of(self.read(CAUSES, progress=progress), begin, end, self._reader().note), as_)
 
     # Writing
 

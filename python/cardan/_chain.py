@@ -17,8 +17,12 @@ if typing.TYPE_CHECKING:
 
 CAUSES = "/cardan/causes"
 _MOST_HOPS = 32
+_MOST_CELLS = 1 << 26  # as chain_csv (apps/bag/chain_table.cpp)
 _LONGEST_US = 10**12  # as RecordedCauses (src/record/recorded_chain.cpp)
 _NO_CAUSE, _UNKNOWN_AGE, _TOO_OLD = 0xFFFF, 0xFFFF_FFFF, -(2**31)
+_NO_TIME = -(2**62)  # µs; earlier than all others by more than _LONGEST_US
+_LONGEST_TOPIC = 1024
+_LISTS = ("publisher", "sequence", "published_us", "age_us", "cause_publisher", "cause_sequence")
 
 
 class _Samples(typing.NamedTuple):
@@ -32,53 +36,91 @@ class _Samples(typing.NamedTuple):
     cause: Integers  # its row; -1: it is not followed
 
 
-def _samples(messages: typing.Iterable[typing.Any]) -> _Samples:
+class _Causes(typing.NamedTuple):
+    """A message, as src/record/causes.hpp describes it."""
+
+    log_ns: Integers
+    stamp_us: Integers
+    publishers: list[int]
+    topics: list[str]
+    lists: list[Integers]  # _LISTS
+
+
+def _read(message: typing.Any) -> _Causes | None:
+    """None: no recorder wrote it; the checks are those of holds_together() in src/record/causes.cpp."""
+    import numpy as np
+
+    try:
+        # Times wrap as in C++: a file can hold any number.
+        log_ns = np.array([message.log_ns], np.uint64).astype(np.int64)
+        stamp_us = np.array([message.stamp_ns], np.int64) // 1000
+        publishers = np.array(message.publishers, np.uint64).tolist()
+        topics = [str(topic) for topic in message.topics]
+        lists = [np.array(getattr(message, name), np.int64) for name in _LISTS]
+    except (AttributeError, TypeError, ValueError, OverflowError):  # the topic has messages of another type
+        return None
+    publisher, cause = lists[0], lists[4]
+    if len(publishers) != len(topics) or len(topics) > _NO_CAUSE or any(one.shape != lists[1].shape for one in lists):
+        return None
+    if any(len(topic.encode("utf-8", "surrogatepass")) > _LONGEST_TOPIC for topic in topics):
+        return None
+    there = (publisher >= 0) & (publisher < len(publishers))
+    there &= (cause == _NO_CAUSE) | ((cause >= 0) & (cause < len(publishers)))
+    return _Causes(log_ns, stamp_us, publishers, topics, lists) if there.all() else None
+
+
+def _samples(messages: typing.Iterable[typing.Any], note: typing.Callable[[str], object]) -> _Samples:
     import numpy as np
 
     places: dict[tuple[int, str], int] = {}
     names: list[str] = []  # of each place
     parts: list[list[Integers]] = []
     for message in messages:
+        causes = _read(message)
+        if causes is None:
+            note(f"{CAUSES}, message of {message.log_ns} ns: no recorder wrote it")
+            continue
         here = []
-        for number, topic in zip(np.asarray(message.publishers).tolist(), map(str, message.topics)):
+        for number, topic in zip(causes.publishers, causes.topics):
             known = places.setdefault((number, "" if number else topic), len(names))
             names.extend([""] if known == len(names) else [])
             names[known] = names[known] or topic
             here.append(known)
         place_of = np.array([*here, 0], np.int64)  # one more, so that there is one
-        lists = [np.array(getattr(message, name), np.int64) for name in ("publisher", "sequence", "published_us", "age_us")]
-        publisher, sequence, after_us, age_us = lists
-        cause_publisher = np.array(message.cause_publisher, np.int64)
-        numbers = np.array([*message.publishers, 1], np.uint64)  # 0: of another user
-        followed = (cause_publisher != _NO_CAUSE) & (age_us != _UNKNOWN_AGE) & (numbers[publisher] != 0)
+        publisher, sequence, after_us, age_us, cause_publisher, cause_sequence = causes.lists
+        numbers = np.array([*causes.publishers, 1], np.uint64)  # 0: of another user
+        # A sample without a time has neither causes nor effects that can be told.
+        followed = (cause_publisher != _NO_CAUSE) & (age_us != _UNKNOWN_AGE) & (numbers[publisher] != 0) & (after_us != _TOO_OLD)
         followed &= numbers[np.where(followed, cause_publisher, -1)] != 0
-        cause = place_of[np.where(followed, cause_publisher, -1)] << 32 | np.array(message.cause_sequence, np.int64)
-        published = message.stamp_ns // 1000 + after_us
-        log_ns = message.log_ns + (published - message.stamp_ns // 1000) * 1000
-        # A sample without a time has no effects that can be told.
-        key = np.where(after_us == _TOO_OLD, -2, place_of[publisher] << 32 | sequence)
+        cause = place_of[np.where(followed, cause_publisher, -1)] << 32 | cause_sequence
+        published = np.where(after_us == _TOO_OLD, _NO_TIME, causes.stamp_us + after_us)
+        log_ns = causes.log_ns + after_us * 1000
+        key = place_of[publisher] << 32 | sequence
         parts.append([key, place_of[publisher], sequence, published, log_ns, np.where(followed, cause, -1)])
     if not parts:
         raise Error("invalid_argument", f"no causes are recorded ({CAUSES})", "record without causes=False or --no-causes")
     columns = [np.concatenate(column) for column in zip(*parts)]
-    order = np.argsort(columns[0], kind="stable")
-    order = order[np.append(True, np.diff(columns[0][order]) != 0)] if len(order) else order  # merged files repeat some
+    order = np.lexsort((columns[3], columns[0]))
+    # Merged files repeat some: the earliest counts.
+    order = order[np.append(True, np.diff(columns[0][order]) != 0)] if len(order) else order
     key, place, sequence, published, log_ns, cause = (column[order] for column in columns)
     if not len(key):
         return _Samples([], key, key, key, key, key)
     row = np.minimum(np.searchsorted(key, cause), len(key) - 1)
-    row = np.where((cause >= 0) & (key[row] == cause), row, -1)
+    named = np.array([name != "" for name in names], np.bool_)
+    row = np.where((cause >= 0) & (key[row] == cause) & named[place[row]], row, -1)
     topics = sorted(set(names))
-    number_of = np.array([topics.index(name) for name in names], np.int64)
+    numbers_of = {name: number for number, name in enumerate(topics)}
+    number_of = np.array([numbers_of[name] for name in names], np.int64)
     return _Samples(topics, number_of[place], sequence, published, log_ns, row)
 
 
-def chain_of(messages: typing.Iterable[typing.Any], begin: str, end: str) -> Columns:
+def chain_of(messages: typing.Iterable[typing.Any], begin: str, end: str, note: typing.Callable[[str], object] = lambda _: None) -> Columns:
     """A row for each publication on `end` that can be followed back to `begin`: log_ns, sequence, seconds of each hop
-    and in all."""
+    and in all. `note` gets what cannot be read."""
     import numpy as np
 
-    all_ = _samples(messages)
+    all_ = _samples(messages, note)
     for topic in (begin, end):
         if topic not in all_.topics:
             raise Error("invalid_argument", f"no causes of '{topic}' are recorded", "there are " + ", ".join(filter(None, all_.topics)))
@@ -101,11 +143,19 @@ def chain_of(messages: typing.Iterable[typing.Any], begin: str, end: str) -> Col
     for went, pair, took in reversed(hops):
         for code in np.unique(pair[went & found]).tolist():
             name = " → ".join(all_.topics[number] for number in divmod(code, len(all_.topics)))
-            column = columns.setdefault(name, np.full(len(rows), np.nan))
+            if name not in columns:
+                # A small file can list many ways that share no hop, and then nearly all cells are empty.
+                if (len(columns) + 2) * len(rows) > _MOST_CELLS:
+                    what = f"the table is too large: {len(rows)} rows and more than {len(columns)} columns"
+                    raise Error("limit", what, "take a part of the recording with cardan bag cut, or use cardan bag chain --json")
+                columns[name] = np.full(len(rows), np.nan)
+            column = columns[name]
             here = went & found & (pair == code)
             column[here] = np.nan_to_num(column[here]) + took[here] / 1e6  # a loop takes a hop twice
         total += np.where(went, took, 0) / 1e6
     columns["total"] = total
     order = np.argsort(columns["log_ns"], kind="stable")
     order = order[found[order]]
-    return {name: column[order] for name, column in columns.items()}
+    for name in columns:  # one by one, so that the table is not in memory twice
+        columns[name] = columns[name][order]
+    return columns

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "cardan/error.hpp"
@@ -61,10 +62,10 @@ bool RecordedCauses::add(mcap::View message, std::uint64_t log_time) {
   left_out_ = std::max(left_out_, m.left_out);
   const std::int64_t stamp_us = m.stamp_ns / Causes::kNsPerUs;
   std::vector<std::uint32_t> places;
-  for (std::size_t i = 0; i < m.publishers.size(); ++i) {
-    places.push_back(place_of(m.publishers[i], m.topics[i]));
-    publishers_[places.back()].ahead_ns = log_time - static_cast<std::uint64_t>(stamp_us * Causes::kNsPerUs);
-  }
+  for (std::size_t i = 0; i < m.publishers.size(); ++i) places.push_back(place_of(m.publishers[i], m.topics[i]));
+  const auto offset = static_cast<std::uint32_t>(ahead_ns_.size());
+  // One without samples takes no place, so that the limit of samples bounds these, too.
+  if (m.samples() != 0) ahead_ns_.push_back(log_time - static_cast<std::uint64_t>(stamp_us * Causes::kNsPerUs));
   for (std::size_t i = 0; i < m.samples(); ++i) {
     const bool too_old = m.published_us[i] == std::numeric_limits<std::int32_t>::min();
     const bool elsewhere = m.age_us[i] != 0;  // as a bridge brings it, for example
@@ -77,14 +78,15 @@ bool RecordedCauses::add(mcap::View message, std::uint64_t log_time) {
          .cause = unknown                                    ? kUnknown
                   : m.cause_publisher[i] == Causes::kNoCause ? (elsewhere ? kElsewhere : kNoCause)
                                                              : places[m.cause_publisher[i]],
-         .cause_sequence = m.cause_sequence[i]});
+         .cause_sequence = m.cause_sequence[i],
+         .offset = offset});
   }
   return true;
 }
 
 void RecordedCauses::sort() {
   const auto before = [](const Sample& a, const Sample& b) {
-    return std::pair(a.sequence, a.published_us) < std::pair(b.sequence, b.published_us);
+    return std::tie(a.sequence, a.published_us, a.offset) < std::tie(b.sequence, b.published_us, b.offset);
   };
   const auto same = [](const Sample& a, const Sample& b) { return a.sequence == b.sequence; };
   for (Publisher& publisher : publishers_) {
@@ -124,7 +126,7 @@ RecordedCauses::End RecordedCauses::walk_back(std::uint32_t publisher, const Sam
   return End::Invalid;
 }
 
-RecordedChain RecordedCauses::chain(const std::string& from, const std::string& to) {
+RecordedChain RecordedCauses::chain(const std::string& from, const std::string& to, bool (*stop)() noexcept) {
   sort();
   RecordedChain chain;
   std::map<std::vector<std::string>, std::size_t> ways;
@@ -135,6 +137,7 @@ RecordedChain RecordedCauses::chain(const std::string& from, const std::string& 
     const Publisher& publisher = publishers_[place];
     if (publisher.topic != to) continue;
     for (const Sample& sample : publisher.samples) {
+      if (stop != nullptr && stop()) return chain;
       ++chain.publications;
       const End end = walk_back(place, sample, from, walk);
       if (end == End::FromOthers) ++chain.from_others;
@@ -153,7 +156,7 @@ RecordedChain RecordedCauses::chain(const std::string& from, const std::string& 
       if (is_new) chain.ways.push_back({.topics = topics, .frames = {}, .times_ns = {}});
       RecordedWay& found = chain.ways[way->second];
       found.frames.push_back(
-          {.stamp_ns = publisher.ahead_ns + static_cast<std::uint64_t>(sample.published_us) * Causes::kNsPerUs,
+          {.stamp_ns = ahead_ns_[sample.offset] + static_cast<std::uint64_t>(sample.published_us) * Causes::kNsPerUs,
            .sequence = sample.sequence});
       for (auto time = walk.times_us.rbegin(); time != walk.times_us.rend(); ++time)
         found.times_ns.push_back(*time * Causes::kNsPerUs);

@@ -48,9 +48,9 @@ class RecordedCauses {
 
   /// A message on kCausesTopic. False: no recorder wrote it. Throws Error (Limit): there are too many samples.
   bool add(mcap::View message, std::uint64_t log_time);
-  /// From `from` to each publication on `to`, by the samples' causes. Throws Error (Limit): the ways are too long in
-  /// all.
-  [[nodiscard]] RecordedChain chain(const std::string& from, const std::string& to);
+  /// From `from` to each publication on `to`, by the samples' causes. If `stop` becomes true, the result is a part.
+  /// Throws Error (Limit): the ways are too long in all.
+  [[nodiscard]] RecordedChain chain(const std::string& from, const std::string& to, bool (*stop)() noexcept = nullptr);
 
   /// Whose samples are known, in the order of their names.
   [[nodiscard]] std::vector<std::string> topics() const;
@@ -63,11 +63,11 @@ class RecordedCauses {
     std::uint32_t sequence = 0;
     std::uint32_t cause = 0;  ///< place of its publisher; or one of those below
     std::uint32_t cause_sequence = 0;
+    std::uint32_t offset = 0;  ///< place in `ahead_ns_`
   };
   static constexpr std::uint32_t kNoCause = 0xffff'ffff, kUnknown = 0xffff'fffe, kElsewhere = 0xffff'fffd;
   struct Publisher {
-    std::string topic;           ///< empty: none of its samples is known
-    std::uint64_t ahead_ns = 0;  ///< of log times to the steady clock in whole microseconds
+    std::string topic;  ///< empty: none of its samples is known
     std::vector<Sample> samples;
   };
   enum class End : std::uint8_t { Found, FromOthers, NotRecorded, Lost, OtherUser, Invalid };
@@ -85,6 +85,9 @@ class RecordedCauses {
   std::vector<Publisher> publishers_;
   std::unordered_map<std::uint64_t, std::uint32_t> ends_;          ///< place and 1, by number
   std::unordered_map<std::string, std::uint32_t> ends_of_others_;  ///< the same of other users, by topic
+  /// Of each message with samples: its log time less the steady clock in whole microseconds. The two clocks need not
+  /// run alike, and joined recordings have different ones.
+  std::vector<std::uint64_t> ahead_ns_;
   std::size_t samples_ = 0;
   std::uint64_t left_out_ = 0;
   Causes message_;

@@ -64,6 +64,46 @@ TEST(RecordedChain, FollowsTheCausesAndAddsUp) {
   EXPECT_EQ(way.frames.back().stamp_ns, kLogTime - 1'000'000 + 11'000);
 }
 
+TEST(RecordedChain, EachMessageHasItsOwnOffsetOfTheLogTime) {
+  constexpr std::uint64_t kHour = 3'600'000'000'000;
+  RecordedCauses all;
+  for (std::uint32_t i = 0; i < 3; ++i) {  // the wall clock was set, or the files of three drives were joined
+    Causes causes = of_topics({"/camera", "/command"});
+    causes.stamp_ns = kStamp + i * std::int64_t{1'000'000'000};
+    add(causes, 0, i, -20'000);
+    add(causes, 1, i, -10'000, 0, i);
+    ASSERT_TRUE(all.add(cdr_of(causes), kLogTime + i * kHour));
+    Causes names = of_topics({"/camera", "/command"});
+    ASSERT_TRUE(all.add(cdr_of(names), 0)) << "without samples";
+  }
+  const RecordedChain chain = all.chain("/camera", "/command");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  ASSERT_EQ(chain.ways[0].frames.size(), 3U);
+  for (std::uint32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(chain.ways[0].frames[i].stamp_ns, kLogTime + i * kHour - 10'000'000) << i;
+}
+
+TEST(RecordedChain, OfRepeatedSamplesTheEarliestCounts) {
+  Causes causes = of_topics({"/camera", "/command"});
+  add(causes, 0, 1, -900);
+  add(causes, 1, 1, -500, 0, 1);
+  add(causes, 1, 1, -600, 0, 1);
+  const RecordedChain chain = chain_of(causes);
+  ASSERT_EQ(chain.ways.size(), 1U);
+  ASSERT_EQ(chain.ways[0].frames.size(), 1U);
+  EXPECT_EQ(chain.ways[0].times(0)[0], 300'000);
+}
+
+TEST(RecordedChain, Stops) {
+  Causes causes = of_topics({"/camera", "/command"});
+  add(causes, 0, 1, -900);
+  add(causes, 1, 1, -500, 0, 1);
+  RecordedCauses all;
+  ASSERT_TRUE(all.add(cdr_of(causes), kLogTime));
+  EXPECT_EQ(all.chain("/camera", "/command", []() noexcept { return true; }).publications, 0U);
+  EXPECT_EQ(all.chain("/camera", "/command", []() noexcept { return false; }).publications, 1U);
+}
+
 TEST(RecordedChain, TellsWhyAWayCannotBeFollowed) {
   Causes causes = of_topics({"/camera", "/lidar", "/command", ""});
   add(causes, 0, 1, -900);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -15,12 +16,20 @@ using detail::TracedEvent;
 using layout::TraceKind;
 
 constexpr std::size_t kMostHops = 64;
-constexpr std::size_t kMostGrounds = 64;  ///< of one publication
+constexpr std::size_t kMostGrounds = 64;    ///< of one publication
+constexpr std::size_t kMostArrivals = 64;   ///< of one sample in one process, which has a few queues of a topic
+constexpr std::size_t kMostWays = 64;       ///< of one chain
+constexpr std::ptrdiff_t kMostRan = 65536;  ///< callbacks for one answer of RanCallbacks
 
 using SampleId = std::pair<std::uint64_t, std::uint64_t>;  ///< stream and sequence
 using ThreadId = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>;
-/// Process, stream, sequence, and name of the callback in whose queue it arrived; 0: taken.
-using ArrivalId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+using ArrivedId = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;  ///< process, stream, sequence
+
+struct Arrival {
+  std::uint64_t callback = 0;  ///< name of the callback in whose queue it arrived; 0: taken
+  std::int64_t time_ns = 0;
+  std::optional<std::uint32_t> component{};  ///< of the callback, once it was looked up
+};
 
 struct TracedPublication {
   std::int64_t time_ns = 0;
@@ -41,6 +50,7 @@ class HopFinder {
   TracedChain find(const std::string& from, const std::string& to) {
     TracedChain chain;
     ends_.clear();
+    ways_.clear();
     for (const auto& [sample, publication] : publications_) {
       if (topic(sample.first) != to) continue;
       switch (end_of(sample, from, 0).kind) {
@@ -111,10 +121,10 @@ class HopFinder {
         add_ground(e.argument == 0 ? here.read : here.named[e.argument], e);
         return;
       case TraceKind::Queue:
-        arrivals_.try_emplace({event.process, e.stream, e.sequence, e.argument}, e.time_ns);
+        arrive(event, e.argument);
         return;
       case TraceKind::Take:
-        arrivals_.try_emplace({event.process, e.stream, e.sequence, 0}, e.time_ns);
+        arrive(event, 0);
         return;
       case TraceKind::Woken:
       case TraceKind::Drop:
@@ -140,6 +150,14 @@ class HopFinder {
     if (here.begun_ns == 0) here.outside.push_back(&it->second);
     here.last = &it->second;
     here.last_sequence = e.sequence;
+  }
+  /// Of each callback the first arrival. They are few, whatever a process writes: each ground looks at all of them.
+  void arrive(const TracedEvent& event, std::uint64_t callback) {
+    const layout::TraceEvent& e = event.what;
+    std::vector<Arrival>& all = arrivals_[{event.process, e.stream, e.sequence}];
+    const auto at = std::ranges::lower_bound(all, callback, {}, &Arrival::callback);
+    if ((at != all.end() && at->callback == callback) || all.size() >= kMostArrivals) return;
+    all.insert(at, {.callback = callback, .time_ns = e.time_ns});
   }
   static void add_ground(std::vector<SampleId>& grounds, const layout::TraceEvent& e) {
     if (grounds.size() < kMostGrounds) grounds.emplace_back(e.stream, e.sequence);
@@ -180,22 +198,30 @@ class HopFinder {
     frame.first_ns = publications_[sample].time_ns;
     std::reverse(way.hops.begin(), way.hops.end());
     std::reverse(frame.hops.begin(), frame.hops.end());
-    auto known = std::find_if(chain.ways.begin(), chain.ways.end(),
-                              [&](const TracedWay& other) { return other.hops == way.hops; });
-    if (known == chain.ways.end()) known = chain.ways.insert(known, std::move(way));
-    known->frames.push_back(std::move(frame));
+    auto known = ways_.find(way.hops);
+    if (known == ways_.end()) {
+      if (chain.ways.size() >= kMostWays) {
+        ++chain.more_ways;
+        return;
+      }
+      known = ways_.emplace(way.hops, chain.ways.size()).first;
+      chain.ways.push_back(std::move(way));
+    }
+    chain.ways[known->second].frames.push_back(std::move(frame));
   }
   /// The time when a ground arrived: in the queue of the callback that published, else in one of its component, which
   /// read it with latest.get(), else the first one. A process can have several queues of a topic.
   std::optional<std::int64_t> arrival(const TracedPublication& publication, const SampleId& ground) {
-    const auto [stream, sequence] = ground;
+    const auto arrived = arrivals_.find({publication.process, ground.first, ground.second});
+    if (arrived == arrivals_.end()) return std::nullopt;
+    const std::uint32_t own = component(publication.process, publication.callback);
     std::optional<std::int64_t> first, of_component;
-    for (auto it = arrivals_.lower_bound({publication.process, stream, sequence, 0}); it != arrivals_.end(); ++it) {
-      const auto& [process, of_stream, of_sequence, callback] = it->first;
-      if (process != publication.process || of_stream != stream || of_sequence != sequence) break;
-      if (callback == publication.callback) return it->second;
-      if (!first || it->second < *first) first = it->second;
-      if (is_of_component(process, callback, publication.callback)) of_component = it->second;
+    for (Arrival& one : arrived->second) {
+      if (one.callback == publication.callback) return one.time_ns;
+      if (!first || one.time_ns < *first) first = one.time_ns;
+      if (own == 0) continue;
+      if (!one.component) one.component = component(publication.process, one.callback);
+      if (*one.component == own) of_component = one.time_ns;
     }
     return of_component ? of_component : first;
   }
@@ -218,17 +244,16 @@ class HopFinder {
     if (name.empty()) name = "?";
     return name;
   }
-  /// Whether two callbacks are of the same component.
-  bool is_of_component(std::uint32_t process, std::uint64_t a, std::uint64_t b) {
-    return a != 0 && b != 0 && !component(process, a).empty() && component(process, a) == component(process, b);
-  }
-  /// "detector" of "detector: /camera".
-  const std::string& component(std::uint32_t process, std::uint64_t callback) {
-    const auto [it, made] = components_.try_emplace({process, callback});
-    if (made) {
-      it->second = words_.callback(process, callback);
-      it->second.erase(std::min(it->second.find(": "), it->second.size()));
-    }
+  /// A number for "detector" of "detector: /camera", the same for all callbacks of a component. 0: of none.
+  std::uint32_t component(std::uint32_t process, std::uint64_t callback) {
+    if (callback == 0) return 0;
+    const auto [it, made] = components_.try_emplace({process, callback}, 0);
+    if (!made) return it->second;
+    std::string name = words_.callback(process, callback);
+    name.erase(std::min(name.find(": "), name.size()));
+    if (!name.empty())
+      it->second =
+          component_numbers_.try_emplace(name, static_cast<std::uint32_t>(component_numbers_.size() + 1)).first->second;
     return it->second;
   }
   const std::string& topic(std::uint64_t stream) {
@@ -239,11 +264,14 @@ class HopFinder {
 
   const TraceWords& words_;
   std::map<SampleId, TracedPublication> publications_;
-  std::map<SampleId, End> ends_;  ///< of the search under way
-  std::map<ArrivalId, std::int64_t> arrivals_;
+  std::map<SampleId, End> ends_;                             ///< of the search under way
+  std::map<std::vector<TracedWay::Hop>, std::size_t> ways_;  ///< of the search under way: the index in its chain
+  std::map<ArrivedId, std::vector<Arrival>> arrivals_;       ///< by the number of the callback
   std::map<ThreadId, Running> threads_;
   std::map<std::uint64_t, std::string> topics_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_, components_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> publishers_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> components_;
+  std::map<std::string, std::uint32_t> component_numbers_;
 };
 
 }  // namespace
@@ -261,29 +289,54 @@ TracedChain find_chain(const std::vector<TracedEvent>& events, const TraceWords&
   return std::move(find_chains(events, words, {{.from = from, .to = to}}).front());
 }
 
-std::vector<RanCallback> ran_on(const std::vector<TracedEvent>& events, const TraceWords& words, std::uint32_t cpu,
-                                std::int64_t from, std::int64_t to, const std::string& but) {
-  struct Begun {
-    std::int64_t at = 0;
-    std::uint64_t callback = 0;
-  };
-  std::map<ThreadId, Begun> running;
-  std::map<std::string, std::int64_t> times;
-  const auto ran = [&](std::uint32_t process, const Begun& begun, std::int64_t end) {
-    const std::int64_t ns = std::min(end, to) - std::max(begun.at, from);
-    if (ns > 0) times[words.callback(process, begun.callback)] += ns;
-  };
+RanCallbacks::RanCallbacks(const std::vector<TracedEvent>& events, const TraceWords& words) : words_(words) {
+  std::map<ThreadId, Ran> running;
   for (const TracedEvent& event : events) {
     const layout::TraceEvent& e = event.what;
+    if (!event.after_gap && e.kind != TraceKind::Begin && e.kind != TraceKind::End) continue;
     const ThreadId thread{event.process, event.ring, e.owner};
-    if (e.kind == TraceKind::Begin && e.time_ns < to && e.cpu == cpu) running[thread] = {e.time_ns, e.argument};
-    if (e.kind != TraceKind::End) continue;
-    if (const auto begun = running.find(thread); begun != running.end()) {
-      ran(event.process, begun->second, e.time_ns);
-      running.erase(begun);
+    const auto begun = running.find(thread);
+    if (begun != running.end() && e.kind == TraceKind::End && !event.after_gap) {
+      begun->second.ended_ns = e.time_ns;
+      ran_.push_back(begun->second);
     }
+    // After a gap the end of the callback may be lost, and with it the time for which it ran.
+    if (begun != running.end()) running.erase(begun);
+    if (e.kind == TraceKind::Begin)
+      running[thread] = {.cpu = e.cpu, .thread = thread, .begun_ns = e.time_ns, .callback = e.argument};
   }
-  for (const auto& [thread, begun] : running) ran(std::get<0>(thread), begun, to);
+  for (const auto& [thread, begun] : running) ran_.push_back(begun);
+  std::ranges::sort(ran_, {}, [](const Ran& r) { return std::tie(r.cpu, r.thread, r.begun_ns, r.ended_ns); });
+}
+
+std::vector<RanCallback> RanCallbacks::on(std::uint32_t cpu, std::int64_t from, std::int64_t to,
+                                          const std::string& but) const {
+  // A thread runs one callback after the other: both ends of the part that counts are found by binary search.
+  using Part = std::ranges::subrange<std::vector<Ran>::const_iterator>;
+  std::vector<Part> parts;
+  auto rest = std::ranges::equal_range(ran_, cpu, {}, &Ran::cpu);
+  while (!rest.empty()) {
+    const auto end = std::ranges::upper_bound(rest, rest.front().thread, {}, &Ran::thread);
+    const Part thread(rest.begin(), end);
+    const auto first = std::ranges::upper_bound(thread, from, {}, &Ran::ended_ns);
+    const auto last = std::ranges::lower_bound(first, end, to, {}, &Ran::begun_ns);
+    if (first != last) parts.emplace_back(first, last);
+    rest = Part(end, rest.end());
+  }
+  // The threads with the fewest first, so that one with very many hides no other one.
+  std::ranges::sort(parts, {}, [](const Part& part) { return part.size(); });
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> sums;
+  std::ptrdiff_t left = kMostRan;
+  for (const Part& part : parts) {
+    for (const Ran& ran : part) {
+      if (left-- <= 0) break;
+      const std::int64_t ns = std::min(ran.ended_ns, to) - std::max(ran.begun_ns, from);
+      if (ns > 0) sums[{std::get<0>(ran.thread), ran.callback}] += ns;
+    }
+    if (left <= 0) break;
+  }
+  std::map<std::string, std::int64_t> times;
+  for (const auto& [callback, ns] : sums) times[words_.callback(callback.first, callback.second)] += ns;
   times.erase(but);
   std::vector<RanCallback> all;
   for (const auto& [name, ns] : times) all.push_back({.name = name, .ns = ns});
@@ -291,12 +344,10 @@ std::vector<RanCallback> ran_on(const std::vector<TracedEvent>& events, const Tr
   return all;
 }
 
-std::vector<RanCallback> meanwhile(const std::vector<TracedEvent>& events, const TraceWords& words, const HopTimes& hop,
-                                   const std::string& by) {
+std::vector<RanCallback> RanCallbacks::meanwhile(const HopTimes& hop, const std::string& by) const {
   if (hop.cpu == 0) return {};
   const std::int64_t arrived = hop.caused_ns + hop.transport, begun = arrived + hop.waiting;
-  return hop.waiting >= hop.running ? ran_on(events, words, hop.cpu, arrived, begun, {})
-                                    : ran_on(events, words, hop.cpu, begun, begun + hop.running, by);
+  return hop.waiting >= hop.running ? on(hop.cpu, arrived, begun, {}) : on(hop.cpu, begun, begun + hop.running, by);
 }
 
 std::int64_t percentile_of(std::vector<std::int64_t> values, double percent) {

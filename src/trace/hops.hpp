@@ -2,8 +2,11 @@
 // From a topic to another one, hop by hop: where the time of each frame went.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "src/trace/trace_words.hpp"
@@ -41,16 +44,17 @@ struct TracedWay {
   struct Hop {
     std::string by;  ///< the callback, or the program, that published
     std::string to;  ///< the topic
-    bool operator==(const Hop&) const = default;
+    auto operator<=>(const Hop&) const = default;
   };
   std::vector<Hop> hops;
   std::vector<TracedFrame> frames;
 };
 
 struct TracedChain {
-  std::vector<TracedWay> ways;    ///< the most used one first
+  std::vector<TracedWay> ways;    ///< at most 64, the most used one first
   std::uint64_t from_others = 0;  ///< publications on the last topic that do not rest on the first one
   std::uint64_t incomplete = 0;   ///< a part of their way was not traced
+  std::uint64_t more_ways = 0;    ///< frames of further ways: 64 ways are told apart
 };
 
 /// The first and the last topic of a chain.
@@ -70,15 +74,32 @@ struct RanCallback {
   std::string name;
   std::int64_t ns = 0;
 };
-/// The callbacks that ran on a processor between two times, the longest first: by where they began. Those with the
-/// name `but` are left out.
-[[nodiscard]] std::vector<RanCallback> ran_on(const std::vector<detail::TracedEvent>& events, const TraceWords& words,
-                                              std::uint32_t cpu, std::int64_t from, std::int64_t to,
-                                              const std::string& but);
-/// The callbacks that ran on the processor of a hop while it waited for its callback. If it ran longer than it waited:
-/// the others that ran then.
-[[nodiscard]] std::vector<RanCallback> meanwhile(const std::vector<detail::TracedEvent>& events,
-                                                 const TraceWords& words, const HopTimes& hop, const std::string& by);
+/// The callbacks of a trace, by the processor where they began: one pass over the events for all questions. What began
+/// before a gap of its thread is left out, because its end may be lost.
+/// Thread safety: as a const object of the standard library.
+class RanCallbacks {
+ public:
+  /// `events`: as sort_by_time() leaves them. `words` outlive this.
+  RanCallbacks(const std::vector<detail::TracedEvent>& events, const TraceWords& words);
+  /// The callbacks that ran on a processor between two times, the longest first. Those with the name `but` are left
+  /// out. Of more than 65,536 runs the others do not count: those of the threads that ran the most.
+  [[nodiscard]] std::vector<RanCallback> on(std::uint32_t cpu, std::int64_t from, std::int64_t to,
+                                            const std::string& but) const;
+  /// The callbacks that ran on the processor of a hop while it waited for its callback. If it ran longer than it
+  /// waited: the others that ran then.
+  [[nodiscard]] std::vector<RanCallback> meanwhile(const HopTimes& hop, const std::string& by) const;
+
+ private:
+  struct Ran {
+    std::uint32_t cpu = 0;
+    std::tuple<std::uint32_t, std::uint32_t, std::uint8_t> thread{};  ///< process, ring, owner
+    std::int64_t begun_ns = 0;
+    std::int64_t ended_ns = std::numeric_limits<std::int64_t>::max();  ///< after the trace
+    std::uint64_t callback = 0;
+  };
+  const TraceWords& words_;
+  std::vector<Ran> ran_;  ///< by processor, thread, and time
+};
 
 /// The value below which `percent` of the values lie; 0: there are none.
 [[nodiscard]] std::int64_t percentile_of(std::vector<std::int64_t> values, double percent);

@@ -49,7 +49,14 @@ class HopTrace {
     return *this;
   }
   [[nodiscard]] std::vector<RanCallback> meanwhile(const HopTimes& hop) const {
-    return trace::meanwhile(events_, hop_words(), hop, "");
+    const TraceWords words = hop_words();
+    return RanCallbacks(events_, words).meanwhile(hop, "");
+  }
+  [[nodiscard]] std::vector<RanCallback> ran_on(std::uint32_t cpu, std::int64_t from, std::int64_t to,
+                                                const std::string& but = {}) {
+    sort_by_time(events_);
+    const TraceWords words = hop_words();
+    return RanCallbacks(events_, words).on(cpu, from, to, but);
   }
   /// Events of the thread before the last one were overwritten.
   HopTrace& after_gap() {
@@ -255,6 +262,114 @@ TEST(Hops, CallbacksThatRanMeanwhileOnTheProcessor) {
   ASSERT_EQ(ran.size(), 1U);
   EXPECT_EQ(ran[0].name, "callback 4");
   EXPECT_EQ(ran[0].ns, 50) << "from the arrival to its end";
+}
+
+TEST(Hops, CallbacksThatRanOnAProcessorAreCutAtBothTimes) {
+  HopTrace trace;
+  trace.begin(2, 100, 4, 1).add(2, 250, TraceKind::End, 0, 0, 4);
+  trace.begin(2, 260, 4, 1).add(2, 270, TraceKind::End, 0, 0, 4);
+  trace.begin(2, 280, 5, 2).add(2, 350, TraceKind::End, 0, 0, 5);  // the same thread on another processor
+  trace.begin(3, 290, 6, 1);                                       // until after the trace
+  const std::vector<RanCallback> ran = trace.ran_on(1, 200, 400);
+  ASSERT_EQ(ran.size(), 2U);
+  EXPECT_EQ(ran[0].name, "callback 6");
+  EXPECT_EQ(ran[0].ns, 110);
+  EXPECT_EQ(ran[1].name, "callback 4");
+  EXPECT_EQ(ran[1].ns, 60);
+  EXPECT_EQ(trace.ran_on(1, 200, 400, "callback 6").size(), 1U);
+  EXPECT_TRUE(trace.ran_on(1, 250, 260).empty()) << "between two";
+  EXPECT_TRUE(trace.ran_on(3, 0, 400).empty());
+}
+
+TEST(Hops, ACallbackBeforeAGapRanForAnUnknownTime) {
+  HopTrace trace;
+  trace.begin(2, 100, 4, 1).add(2, 900, TraceKind::End, 0, 0, 5).after_gap();
+  trace.begin(3, 100, 6, 1).add(3, 800, TraceKind::Publish, kObjects, 1).after_gap();
+  trace.begin(4, 100, 7, 1).begin(4, 500, 8, 1).after_gap().add(4, 520, TraceKind::End, 0, 0, 8);
+  const std::vector<RanCallback> ran = trace.ran_on(1, 0, 1'000);
+  ASSERT_EQ(ran.size(), 1U);
+  EXPECT_EQ(ran[0].name, "callback 8");
+  EXPECT_EQ(ran[0].ns, 20);
+}
+
+// A hostile process can write these events. Where work grows with the square of them, such a case does not end.
+TEST(Hops, AHundredThousandArrivalsOfOneSample) {
+  constexpr std::uint64_t kMany = 100'000;
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1);
+  for (std::uint64_t n = 0; n < kMany; ++n) trace.add(1, 1'010, TraceKind::Queue, kCamera, 1, 1'000 + n);
+  for (std::uint64_t n = 1; n <= kMany; ++n)
+    trace.add(1, 2'000, TraceKind::Publish, kObjects, n).add(1, 2'000, TraceKind::Rests, kCamera, 1, n);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 1U);
+  EXPECT_EQ(chain.ways[0].frames.size(), kMany);
+  EXPECT_EQ(chain.ways[0].frames[0].hops.at(0).transport, 10);
+}
+
+TEST(Hops, OfManyArrivalsTheFirstSixtyFourCount) {
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1);
+  // The limit is for each process.
+  for (std::int64_t n = 0; n < 70; ++n)
+    trace.add(1, 1'010 + n, TraceKind::Queue, kCamera, 1, 200 - static_cast<std::uint64_t>(n));
+  trace.add(2, 1'500, TraceKind::Queue, kCamera, 1, 2);
+  const auto publish = [&trace](std::uint32_t process, std::int64_t at, std::uint64_t callback, std::uint64_t n) {
+    trace.add(process, at, TraceKind::Begin, kCamera, 1, callback);
+    trace.add(process, at + 1, TraceKind::Publish, kObjects, n);
+    trace.add(process, at + 1, TraceKind::Rests, kCamera, 1, n).add(process, at + 2, TraceKind::End, 0, 0, callback);
+  };
+  publish(1, 2'000, 200 - 63, 1);
+  publish(1, 2'100, 2, 2);  // of no component with a queue: the first arrival
+  publish(2, 2'200, 2, 3);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  std::vector<std::int64_t> transports(4);
+  for (const TracedWay& way : chain.ways)
+    for (const TracedFrame& frame : way.frames) transports.at(frame.sequence) = frame.hops.at(0).transport;
+  EXPECT_EQ(transports, (std::vector<std::int64_t>{0, 10 + 63, 10, 500}));
+}
+
+TEST(Hops, FramesOfMoreThanSixtyFourWaysAreCounted) {
+  constexpr std::uint64_t kMany = 20'000;
+  HopTrace trace;
+  trace.add(0, 1'000, TraceKind::Publish, kCamera, 1).add(1, 1'010, TraceKind::Take, kCamera, 1);
+  for (std::uint64_t n = 1; n <= kMany; ++n) {
+    const std::int64_t at = 2'000 + static_cast<std::int64_t>(n) * 10;
+    trace.add(1, at, TraceKind::Begin, 0, 0, n).add(1, at + 1, TraceKind::Publish, kObjects, n);
+    trace.add(1, at + 1, TraceKind::Rests, kCamera, 1, n).add(1, at + 2, TraceKind::End, 0, 0, n);
+  }
+  // A way that is known still has its frames.
+  trace.add(1, 900'000, TraceKind::Begin, 0, 0, 1).add(1, 900'001, TraceKind::Publish, kObjects, kMany + 1);
+  trace.add(1, 900'001, TraceKind::Rests, kCamera, 1, kMany + 1).add(1, 900'002, TraceKind::End, 0, 0, 1);
+  const TracedChain chain = trace.find("/camera", "/objects");
+  ASSERT_EQ(chain.ways.size(), 64U);
+  EXPECT_EQ(chain.ways[0].frames.size(), 2U);
+  EXPECT_EQ(chain.more_ways, kMany - 64);
+  EXPECT_EQ(trace.find("/camera", "/camera").more_ways, 0U);
+}
+
+TEST(Hops, AHundredThousandCallbacksAndQuestions) {
+  constexpr std::int64_t kMany = 100'000;
+  std::vector<TracedEvent> events;
+  const auto add = [&events](std::int64_t at, TraceKind kind, std::uint32_t ring, std::uint64_t callback) {
+    events.push_back({.what = {.time_ns = at, .argument = callback, .kind = kind, .cpu = 1}, .ring = ring});
+  };
+  add(1, TraceKind::Begin, 1, 3);  // runs all the time
+  for (std::int64_t n = 1; n <= kMany; ++n) {
+    add(n * 10, TraceKind::Begin, 0, 2);
+    add(n * 10 + 4, TraceKind::End, 0, 2);
+  }
+  const TraceWords words = hop_words();
+  const RanCallbacks ran(events, words);
+  std::int64_t wrong = 0;
+  for (std::int64_t n = 1; n <= kMany; ++n) {
+    const std::vector<RanCallback> found = ran.on(1, n * 10 + 1, n * 10 + 10, {});
+    if (found.size() != 2 || found[0].ns != 9 || found[1].name != "callback 2" || found[1].ns != 3) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0);
+  const std::vector<RanCallback> all = ran.on(1, 0, kMany * 20, {});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].name, "callback 3") << "its thread is not hidden by the other one";
+  EXPECT_EQ(all[1].ns, 65'535 * 4) << "one of the 65,536 was of the other thread";
 }
 
 TEST(Hops, Percentiles) {

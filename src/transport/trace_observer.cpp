@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "cardan/clock.hpp"
@@ -28,6 +30,13 @@ constexpr int kMostNameParts = 64;                ///< of one process's answer, 
 /// Names of one process: one for each that it can remember, and as many streams again that came later.
 constexpr std::size_t kMostTracedNames = trace::kMostCallbackNames + 2 * trace::kMostStreams;
 
+constexpr std::size_t kMostBytesOfOthers = std::size_t{16} << 20;  ///< of their names
+constexpr std::size_t kMostNameOfOthers = 128;                     ///< bytes of a name; the rest is cut off
+constexpr std::int64_t kNeverAgain = INT64_MAX;
+constexpr std::int64_t kAgainAfter = 5'000'000'000;
+/// Clocks of time namespaces are compared by two looks, and a stamp is older than its event.
+constexpr std::int64_t kTimeSlack = 1'000'000'000;
+
 Error not_a_trace(const std::string& what) {
   return {ErrorCode::Incompatible, "its trace area is not laid out as Cardan's: " + what,
           "it is another version, or not an honest Cardan process"};
@@ -36,6 +45,7 @@ Error not_a_trace(const std::string& what) {
 }  // namespace
 
 struct TraceObserver::Source {
+  std::string identity;
   std::unique_ptr<ObserverLink> link;
   std::uint32_t process = 0;
   Mapping mapping;
@@ -76,6 +86,13 @@ struct TraceObserver::Source {
       throw not_a_trace("its rings");
     events = of_ring;
   }
+  /// Its memory and its descriptors. `events` stays: it has been traced.
+  void release() {
+    mapping = {};
+    fd = {};
+    link.reset();
+    rings = 0;
+  }
   /// Rings that have got memory since the last look.
   void find_rings() {
     const std::uint32_t there = std::min(header().committed.load(std::memory_order_acquire), layout::kTraceRings);
@@ -89,6 +106,7 @@ TraceObserver::TraceObserver(const ObserverOptions& options, bool with_past)
     : options_(options),
       with_past_(with_past),
       links_((refuse_forked_child(), ObserverLinks::of(options.domain))),
+      began_ns_(steady_now()),
       room_(layout::kTraceRingEvents) {
   find();
 }
@@ -96,16 +114,30 @@ TraceObserver::~TraceObserver() = default;
 
 void TraceObserver::refresh() {
   refuse_forked_child();
-  for (const auto& source : sources_)
-    if (!processes_[source->process].ended) ask(*source);
+  // Other users' processes come last, and have a time limit together.
+  const std::int64_t others_time = 2 * options_.timeout.count();
+  for (const bool others : {false, true}) {
+    const std::int64_t began = steady_now();
+    for (const auto& source : sources_) {
+      const TracedProcess& process = processes_[source->process];
+      if (process.ended || process.foreign != others) continue;
+      if (others && steady_now() - began > others_time) break;
+      ask(*source);
+    }
+  }
   find();
 }
 
 void TraceObserver::find() {
   const bool root = ::geteuid() == 0;
+  const auto of_others =
+      std::ranges::count_if(processes_, [](const TracedProcess& p) { return p.foreign && !p.ended; });
+  std::size_t room_for_others =
+      kMostTracedOfOthers - std::min(kMostTracedOfOthers, static_cast<std::size_t>(of_others));
   std::chrono::nanoseconds others_time = 2 * options_.timeout;
   for (const std::string& process : links_->directory().processes()) {
-    if (asked_.contains(process)) continue;
+    const std::int64_t began = steady_now();
+    if (const auto asked = asked_.find(process); asked != asked_.end() && began < asked->second) continue;
     int error = 0;
     const auto owner = links_->directory().owner_of(process, error);
     if (!owner) continue;
@@ -114,30 +146,59 @@ void TraceObserver::find() {
       of_others_.insert(process);
       continue;
     }
-    if (foreign && (others_time.count() <= 0 || asked_.size() > kMostTracedOfOthers)) continue;
-    asked_.insert(process);
-    const std::int64_t began = steady_now();
+    if (foreign && (others_time.count() <= 0 || room_for_others == 0)) continue;
+    asked_[process] = kNeverAgain;
     auto source = std::make_unique<Source>();
+    source->identity = process;
     source->link = std::make_unique<ObserverLink>(links_->directory(), process,
                                                   foreign ? std::min(options_.timeout, others_time) : options_.timeout);
     source->process = static_cast<std::uint32_t>(processes_.size());
-    if (source->link->failure() == ObserverLink::Failure::None) {
-      processes_.push_back({.name = source->link->name(), .pid = source->link->pid()});
+    using Failure = ObserverLink::Failure;
+    if (source->link->failure() == Failure::None) {
+      processes_.push_back({.name = source->link->name(), .pid = source->link->pid(), .foreign = foreign});
       ask(*source);
-      if (source->events != 0)
-        sources_.push_back(std::move(source));
-      else
-        processes_.pop_back();
-    } else if (source->link->failure() != ObserverLink::Failure::Stale) {
-      problems_.push_back(source->link->why());
+    } else if (source->link->failure() != Failure::Stale) {
+      problems_[process] = source->link->why();
+    }
+    const Failure failure = source->link->failure();
+    if (source->events != 0) {
+      problems_.erase(process);
+      if (foreign) --room_for_others;
+      sources_.push_back(std::move(source));
+    } else {
+      processes_.resize(sources_.size());
+      if (failure == Failure::Silent || failure == Failure::Late || failure == Failure::Unreachable)
+        asked_[process] = steady_now() + kAgainAfter;  // it may be stopped, or have too much to do
     }
     if (foreign) others_time -= std::chrono::nanoseconds(steady_now() - began);
   }
 }
 
+std::vector<std::string> TraceObserver::problems() const {
+  std::vector<std::string> all;
+  for (const auto& [process, problem] : problems_) all.push_back(problem);
+  return all;
+}
+
+bool TraceObserver::remember(Source& source, const handshake::TracedName& name) {
+  const bool foreign = processes_[source.process].foreign;
+  if (++source.names > kMostTracedNames) return false;
+  const std::string text = foreign ? name.text.substr(0, kMostNameOfOthers) : name.text;
+  if (foreign && (bytes_of_others_ += text.size() + sizeof name) > kMostBytesOfOthers) return false;
+  if (!name.stream)
+    source.callbacks.emplace(name.of, text);
+  else if (foreign)
+    topics_.emplace(name.of, text);  // of two that claim a stream, the first
+  else
+    topics_[name.of] = text;  // another user's claim does not count
+  return true;
+}
+
 void TraceObserver::ask(Source& source) {
   const bool first = source.events == 0;
-  for (int part = 0; part < kMostNameParts; ++part) {
+  const std::int64_t began = steady_now();
+  bool room = true;
+  for (int part = 0; room && part < kMostNameParts && steady_now() - began <= options_.timeout.count(); ++part) {
     Fd area;
     const auto answer = source.link->trace(source.next_name, area);
     processes_[source.process].silent =
@@ -145,28 +206,23 @@ void TraceObserver::ask(Source& source) {
     if (processes_[source.process].silent) break;
     if (!answer) {
       processes_[source.process].ended = true;
-      if (first || source.link->failure() != ObserverLink::Failure::Stale) problems_.push_back(source.link->why());
+      if (first || source.link->failure() != ObserverLink::Failure::Stale)
+        problems_[source.identity] = source.link->why();
       return;
     }
     if (source.events == 0) try {
         if (!area) throw not_a_trace("it was not handed over");
         source.map(std::move(area), answer->bytes);
       } catch (const Error& e) {
-        problems_.push_back(
-            fmt::format("{} (pid {}) cannot be traced: {}", source.link->name(), source.link->pid(), e.cause()));
+        problems_[source.identity] =
+            fmt::format("{} (pid {}) cannot be traced: {}", source.link->name(), source.link->pid(), e.cause());
         return;
       }
     for (const handshake::TracedThread& thread : answer->threads)
       if (thread.ring < layout::kTraceRings && thread.owner <= UINT8_MAX)
         source.threads[{thread.ring, thread.owner}] = {.thread = thread.thread, .name = thread.name};
-    for (const handshake::TracedName& name : answer->names) {
-      if (++source.names > kMostTracedNames) break;
-      if (name.stream)
-        topics_.emplace(name.of, name.text);  // of two that claim a stream, the first
-      else
-        source.callbacks.emplace(name.of, name.text);
-    }
-    if (answer->next <= source.next_name || answer->names.empty() || source.names > kMostTracedNames) break;
+    for (const handshake::TracedName& name : answer->names) room = room && remember(source, name);
+    if (answer->next <= source.next_name || answer->names.empty()) break;
     source.next_name = answer->next;
   }
   const std::uint32_t before = source.rings;
@@ -178,20 +234,42 @@ void TraceObserver::ask(Source& source) {
   }
 }
 
-std::size_t TraceObserver::drain(std::vector<TracedEvent>& into) {
+std::size_t TraceObserver::drain(std::vector<TracedEvent>& into, TraceRoom& room) {
   const std::size_t before = into.size();
   if (is_forked_child()) return 0;
-  for (const auto& source : sources_) drain(*source, into);
+  for (const bool others : {false, true})
+    for (const auto& source : sources_) {
+      if (processes_[source->process].foreign != others || source->rings == 0) continue;
+      const std::size_t had = into.size();
+      drain(*source, into, others ? std::min(room.all, room.of_others) : room.all);
+      const std::size_t came = into.size() - had;
+      room.all -= came;
+      if (others) room.of_others -= came;
+    }
+  forget_ended();
   return into.size() - before;
 }
 
-void TraceObserver::drain(Source& source, std::vector<TracedEvent>& into) {
+void TraceObserver::forget_ended() {
+  for (const auto& source : sources_)
+    if (processes_[source->process].ended && source->link) source->release();
+}
+
+bool TraceObserver::plausible(const layout::TraceEvent& event, std::int64_t now) const noexcept {
+  if (event.time_ns > now + kTimeSlack || event.time_ns <= 0) return false;
+  if (!with_past_ && event.time_ns < began_ns_ - kTimeSlack) return false;
+  return event.kind != layout::TraceKind::Woken || event.argument <= static_cast<std::uint64_t>(event.time_ns);
+}
+
+void TraceObserver::drain(Source& source, std::vector<TracedEvent>& into, std::size_t most) {
   TracedProcess& process = processes_[source.process];
   process.without_ring = source.header().without_ring.load(std::memory_order_relaxed);
-  const std::int64_t shift = source.link->time_shift();
-  for (std::uint32_t r = 0; r < source.rings; ++r) {
+  const auto shift = static_cast<std::uint64_t>(source.link->time_shift());
+  const std::size_t end = most > SIZE_MAX - into.size() ? SIZE_MAX : into.size() + most;
+  for (std::uint32_t r = 0; r < source.rings && into.size() < end; ++r) {
     if (source.corrupt[r]) continue;
-    const auto drained = protocol::drain_events<Native, protocol::kTraceWords>(source.ring(r), source.next[r], room_);
+    const auto room = std::span(room_).first(std::min(room_.size(), end - into.size()));
+    const auto drained = protocol::drain_events<Native, protocol::kTraceWords>(source.ring(r), source.next[r], room);
     if (drained.corrupt) {
       source.corrupt[r] = true;
       ++process.malformed;
@@ -200,17 +278,19 @@ void TraceObserver::drain(Source& source, std::vector<TracedEvent>& into) {
     source.next[r] = drained.next;
     process.overwritten += drained.overwritten;
     if (drained.overwritten != 0) source.gap[r] = true;
+    const std::int64_t now = steady_now();
     for (std::size_t i = 0; i < drained.count; ++i) {
       TracedEvent event{.what = {}, .process = source.process, .ring = r};
-      if (!layout::unpack(room_[i], event.what)) {
+      const bool valid = layout::unpack(room_[i], event.what);
+      // Modulo 2^64: the process says how far its clock is ahead.
+      event.what.time_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.what.time_ns) + shift);
+      if (event.what.kind == layout::TraceKind::Woken) event.what.argument += shift;
+      if (!valid || !plausible(event.what, now)) {
         ++process.malformed;
         source.gap[r] = true;
         continue;
       }
       event.after_gap = std::exchange(source.gap[r], false);
-      event.what.time_ns += shift;
-      if (event.what.kind == layout::TraceKind::Woken)
-        event.what.argument += static_cast<std::uint64_t>(shift);  // modulo 2^64, as the sum above
       into.push_back(event);
     }
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <new>
 #include <thread>
@@ -296,6 +297,91 @@ TEST_F(TraceObserverTest, AnAreaOfAnotherSizeIsRefused) {
     EXPECT_TRUE(observer.processes().empty());
     EXPECT_EQ(observer.problems().size(), 1U);
   }
+}
+
+TEST_F(TraceObserverTest, ADrainTakesWhatThereIsRoomFor) {
+  cardan::Publisher out{kTraced};
+  TraceObserver observer;
+  for (std::uint64_t i = 1; i <= 10; ++i) out.publish({i});
+  std::vector<TracedEvent> events;
+  cardan::detail::TraceRoom room{.all = 3};
+  EXPECT_EQ(observer.drain(events, room), 3U);
+  EXPECT_EQ(room.all, 0U);
+  EXPECT_EQ(observer.drain(events, room), 0U);
+  observer.drain(events);
+  const auto published = of_kind(events, TraceKind::Publish);
+  ASSERT_EQ(published.size(), 10U);
+  EXPECT_EQ(published[9].what.sequence, 10U);
+  EXPECT_EQ(observer.processes()[0].overwritten, 0U);
+}
+
+TEST_F(TraceObserverTest, EventsAtImpossibleTimesAreRefused) {
+  const std::int64_t now = cardan::steady_now(), hour = 3'600'000'000'000;
+  HostileTraced hostile(
+      domain_,
+      [now, hour](std::byte* area) {
+        auto* words = reinterpret_cast<cardan::Atomic<std::uint64_t>*>(area + cardan::layout::kTraceRingsOffset);
+        std::uint64_t written = 0;
+        for (const std::int64_t time : {now + hour, now, now - hour, (std::int64_t{1} << 61) - 1, now}) {
+          const bool asleep = written == 4;  // until it woke, from later on
+          for (const std::uint64_t word :
+               cardan::layout::pack({.time_ns = time,
+                                     .stream = 1,
+                                     .sequence = 1,
+                                     .argument = asleep ? static_cast<std::uint64_t>(now + hour) : 0,
+                                     .kind = asleep ? TraceKind::Woken : TraceKind::Publish}))
+            (words++)->store(word);
+          ++written;
+        }
+        reinterpret_cast<cardan::layout::TraceLine*>(area + cardan::layout::kTraceLinesOffset)->written.store(written);
+      },
+      kSmallArea, kSmallArea);
+  TraceObserver observer({.timeout = 20s});
+  ASSERT_EQ(observer.processes().size(), 1U);
+  hostile.spoil();
+  std::vector<TracedEvent> events;
+  observer.drain(events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].what.time_ns, now);
+  EXPECT_TRUE(events[0].after_gap);
+  EXPECT_EQ(observer.processes()[0].malformed, 4U);
+}
+
+TEST_F(TraceObserverTest, AnEndedProcessCostsNothing) {
+  const auto maps = [] {
+    std::ifstream lines("/proc/self/maps");
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.find("hostile") != std::string::npos ? 1 : 0;
+    return count;
+  };
+  TraceObserver observer({.timeout = 20s});
+  {
+    const HostileTraced ends(domain_, [](std::byte*) {}, kSmallArea, kSmallArea);
+    observer.refresh();
+    ASSERT_EQ(observer.processes().size(), 1U);
+    EXPECT_GE(maps(), 1);
+  }
+  observer.refresh();
+  EXPECT_TRUE(observer.processes()[0].ended);
+  std::vector<TracedEvent> events;
+  observer.drain(events);
+  EXPECT_EQ(maps(), 0);
+  EXPECT_EQ(observer.thread_of(TracedEvent{}).thread, 0);
+}
+
+TEST_F(TraceObserverTest, AProcessThatDidNotAnswerIsAskedAgain) {
+  HostileTraced busy(domain_, [](std::byte*) {}, kSmallArea, kSmallArea);
+  busy.answer(false);
+  TraceObserver observer({.timeout = 100ms});
+  EXPECT_TRUE(observer.processes().empty());
+  EXPECT_EQ(observer.problems().size(), 1U);
+  busy.answer(true);
+  for (int i = 0; i < 600 && observer.processes().empty(); ++i) {
+    std::this_thread::sleep_for(100ms);
+    observer.refresh();
+  }
+  EXPECT_EQ(observer.processes().size(), 1U);
+  EXPECT_TRUE(observer.problems().empty());
 }
 
 TEST_F(TraceObserverTest, AForkedChildTracesNothing) {

@@ -26,7 +26,8 @@ def path(name):
     return os.path.join(FOLDER, name)
 
 
-def cardan(*words, codes=(0,)):
+def cardan(*words, codes=(0, 3)):
+    """3: a busy computer overwrote events."""
     done = subprocess.run([CARDAN, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
     if done.returncode not in codes:
         raise AssertionError(f"cardan {words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -133,7 +134,7 @@ class Trace(unittest.TestCase):
         time.sleep(1)
         trace.send_signal(signal.SIGINT)
         _, said = trace.communicate(timeout=60)
-        self.assertEqual(trace.returncode, 0, said)
+        self.assertIn(trace.returncode, (0, 3), said)
         check_trace(self, trace_events(path("interrupted.json")))
 
     def test_the_last_seconds(self):
@@ -160,7 +161,8 @@ class Trace(unittest.TestCase):
         cardan("trace", "--seconds", "0.2", "--from", "/nowhere", "--to", "/command", codes=(1,))
         cardan("trace", "--on", "-o", path("x.json"), codes=(2,))
         cardan("trace", "--last", "1", "--seconds", "1", "-o", path("x.json"), codes=(2,))
-        cardan("trace", "--seconds", "0", "-o", path("x.json"), codes=(2,))
+        for seconds in ("0", "-1", "1e11", "nan"):
+            cardan("trace", f"--seconds={seconds}", "-o", path("x.json"), codes=(2,))
         self.assertFalse(os.path.exists(path("x.json")))
 
     def test_an_output_that_cannot_be_written_is_refused_at_once(self):

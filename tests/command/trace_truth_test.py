@@ -177,8 +177,9 @@ class TraceTruth(unittest.TestCase):
             time.sleep(0.5)
             until(lambda: "planner/plans" in cardan("param", "set", "planner/plans", str(FRAMES), codes=(0, 1)), "the planner begins")
             until(lambda: "the last command is out" in text("log"), "the last command")
-            for trace in traces.values():
-                assert end(trace) == 0, text("from_camera.errors") + text("from_lidar.errors")
+            for name, trace in traces.items():
+                code = end(trace)
+                assert code == 0 or (code == 3 and "were overwritten" in text(f"from_{name}.errors")), text(f"from_{name}.errors")
             assert end(recorder) == 0, text("recorder.errors")
             lines = text("stats").count("\n")
             until(lambda: any(chains and not any(chain["publications"] for chain in chains) for chains in statistics()[lines:]), "no more commands")

@@ -13,11 +13,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostEvents = 200'000;    ///< that are kept: 12 MB, and as many milliseconds of work
-constexpr std::int64_t kKept = 10'000'000'000;  ///< ns; what is older than this is on no way
-constexpr std::int64_t kSent = 3'000'000'000;   ///< ns: the page asks each second, and may be late
-constexpr std::size_t kMostWays = 8;            ///< of a chain
-constexpr std::size_t kMostFrames = 100;        ///< of a way
+constexpr std::size_t kMostEvents = 200'000;            ///< that are kept: 12 MB, and as many milliseconds of work
+constexpr std::size_t kMostOfOthers = kMostEvents / 4;  ///< of those, of other users' processes
+constexpr std::int64_t kKept = 10'000'000'000;          ///< ns; what is older than this is on no way
+constexpr std::int64_t kSent = 3'000'000'000;           ///< ns: the page asks each second, and may be late
+constexpr std::size_t kMostWays = 8;                    ///< of a chain
+constexpr std::size_t kMostFrames = 100;                ///< of a way
 constexpr std::ptrdiff_t kMostEnded = 16;
 constexpr std::size_t kMostReasons = 16;
 
@@ -89,8 +90,8 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
 
 void ChainWatch::drain() {
   if (!observer_) return;
-  observer_->drain(events_);
-  if (events_.size() > 2 * kMostEvents) forget();
+  observer_->drain(events_, room_);
+  if (room_.all == 0) forget();
 }
 
 void ChainWatch::forget() {
@@ -100,11 +101,16 @@ void ChainWatch::forget() {
     trace::sort_by_time(events_);
     events_.erase(events_.begin(), events_.end() - static_cast<std::ptrdiff_t>(kMostEvents));
   }
+  const auto of_others = std::ranges::count_if(
+      events_, [this](const detail::TracedEvent& event) { return observer_->processes()[event.process].foreign; });
+  room_ = {.all = 2 * kMostEvents - events_.size(),
+           .of_others = kMostOfOthers - std::min(kMostOfOthers, static_cast<std::size_t>(of_others))};
 }
 
 void ChainWatch::stop() noexcept {
   observer_.reset();
   events_ = {};
+  room_ = {.all = 0, .of_others = 0};
 }
 
 }  // namespace cardan::bridge::foxglove

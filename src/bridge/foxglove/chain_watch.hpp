@@ -30,6 +30,7 @@ class ChainWatch {
   std::string domain_;
   std::unique_ptr<detail::TraceObserver> observer_;
   std::vector<detail::TracedEvent> events_;
+  detail::TraceRoom room_{.all = 0, .of_others = 0};  ///< forget() makes it
 };
 
 }  // namespace cardan::bridge::foxglove
