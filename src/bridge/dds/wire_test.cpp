@@ -6,16 +6,23 @@
 #include <dds/ddsi/q_radmin.h>
 #include <dds/ddsrt/log.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +34,24 @@
 #include "tests/support/run_directory.hpp"
 
 namespace {
+
+/// A domain for this process alone: tests of another run at the same time would be heard. A socket without a file lies
+/// in the same network namespace as the domain, and goes with its process.
+int own_domain() {
+  static const int domain = [] {
+    for (int one = 60; one < 100; ++one) {  // above, its ports would be those that the kernel gives away
+      const std::string name = "cardan-test-dds-" + std::to_string(one);
+      sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+      std::copy(name.begin(), name.end(), std::begin(address.sun_path) + 1);
+      const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+      if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return one;  // it stays open
+      ::close(fd);
+    }
+    throw std::runtime_error("other tests have all domains from 60 to 99");
+  }();
+  return domain;
+}
 /// Allocations without exceptions fail while it is set.
 thread_local bool no_memory = false;
 /// Every allocation of this size fails, on any thread.
@@ -66,7 +91,7 @@ namespace {
 class Wire : public testing::Test {
  protected:
   Rules rules_{};
-  Participant participant_{DomainChoice{.id = 97}, rules_, "wire-test", std::make_shared<Bell>()};
+  Participant participant_{DomainChoice{.id = own_domain()}, rules_, "wire-test", std::make_shared<Bell>()};
   WireTopic topic_ = make_topic(participant_.entity(), "rt/wire", "std_msgs::msg::dds_::String_", nullptr);
   Entity writer_{::dds_create_writer(participant_.entity(), topic_.topic.get(), nullptr, nullptr)};
   std::shared_ptr<SendTally> tally_ = std::make_shared<SendTally>();
@@ -224,7 +249,7 @@ class Arrivals : public testing::Test {
   }
 
   Rules rules_{};
-  Participant participant_{DomainChoice{.id = 97}, rules_, "wire-test", std::make_shared<Bell>()};
+  Participant participant_{DomainChoice{.id = own_domain()}, rules_, "wire-test", std::make_shared<Bell>()};
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>(4U << 20U, Inbox::Way::Kept);
   WireTopic topic_ = make_topic(participant_.entity(), "rt/wire", "std_msgs::msg::dds_::String_", inbox_);
   std::vector<::nn_rmsg*> packets_, others_;
@@ -327,11 +352,11 @@ class Reading : public test::OwnRunDirectory {
     rules.in = {TopicRule{}};
     return rules;
   }();
-  Participant participant_{DomainChoice{.id = 97}, rules_, "wire-test", std::make_shared<Bell>()};
+  Participant participant_{DomainChoice{.id = own_domain()}, rules_, "wire-test", std::make_shared<Bell>()};
 };
 
 TEST_F(Reading, OnlyTopicsWhoseWritersHaveChangedAreLookedAtAgain) {
-  const Entity other(::dds_create_participant(97, nullptr, nullptr));
+  const Entity other(::dds_create_participant(static_cast<dds_domainid_t>(own_domain()), nullptr, nullptr));
   std::vector<WireTopic> topics;
   for (const char* const name : {"rt/a", "rt/b", "rt/c"})
     topics.push_back(make_topic(other.get(), name, "std_msgs::msg::dds_::String_", nullptr));
@@ -351,7 +376,7 @@ TEST_F(Reading, OnlyTopicsWhoseWritersHaveChangedAreLookedAtAgain) {
 }
 
 TEST_F(Reading, WritersThatComeAndGoAreForgotten) {
-  const Entity other(::dds_create_participant(97, nullptr, nullptr));
+  const Entity other(::dds_create_participant(static_cast<dds_domainid_t>(own_domain()), nullptr, nullptr));
   const WireTopic topic = make_topic(other.get(), "rt/a", "std_msgs::msg::dds_::String_", nullptr);
   const WireTopic stays = make_topic(other.get(), "rt/b", "std_msgs::msg::dds_::String_", nullptr);
   const Entity last(::dds_create_writer(other.get(), stays.topic.get(), nullptr, nullptr));
@@ -367,8 +392,8 @@ TEST_F(Reading, WritersThatComeAndGoAreForgotten) {
 
 TEST_F(Reading, AParticipantWithWritersWithoutEndKeepsNoOtherOut) {
   constexpr std::size_t kMany = 9'000, kMost = 8'192;
-  const Entity enemy(::dds_create_participant(97, nullptr, nullptr)),
-      other(::dds_create_participant(97, nullptr, nullptr));
+  const Entity enemy(::dds_create_participant(static_cast<dds_domainid_t>(own_domain()), nullptr, nullptr)),
+      other(::dds_create_participant(static_cast<dds_domainid_t>(own_domain()), nullptr, nullptr));
   const auto topic_of = [](const Entity& participant) {
     return make_topic(participant.get(), "rt/a", "std_msgs::msg::dds_::String_", nullptr);
   };
@@ -396,7 +421,7 @@ TEST_F(Reading, AMessageThatIsThereBeforeItsWriterWasSeenComesIn) {
                    {.reliable = true, .depth = 10}, {});
   (void)participant_.update();
   // Of another participant, as of another program. Nobody looks around before its message is read.
-  const Entity other(::dds_create_participant(97, nullptr, nullptr));
+  const Entity other(::dds_create_participant(static_cast<dds_domainid_t>(own_domain()), nullptr, nullptr));
   const WireTopic topic = make_topic(other.get(), "rt/late", "std_msgs::msg::dds_::String_", nullptr);
   const Entity writer(::dds_create_writer(other.get(), topic.topic.get(), nullptr, nullptr));
   const auto bytes = std::make_shared<std::vector<std::byte>>(13);
