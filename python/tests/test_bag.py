@@ -124,57 +124,6 @@ def test_parts(path: Path) -> None:
     assert sum(1 for _ in bag.read("/car", progress=done.append)) == 100 and done[-1] == 1.0 and done == sorted(done)
 
 
-@cardan.message("cardan_msgs/msg/Causes")
-@dataclass
-class Causes:
-    """As the recorder writes them (src/record/causes.cpp)."""
-
-    stamp_ns: cardan.int64 = 0
-    left_out: cardan.uint64 = 0
-    publishers: list[cardan.uint64] = field(default_factory=list)
-    topics: list[str] = field(default_factory=list)
-    publisher: list[cardan.uint16] = field(default_factory=list)
-    sequence: list[cardan.uint32] = field(default_factory=list)
-    published_us: list[cardan.int32] = field(default_factory=list)
-    age_us: list[cardan.uint32] = field(default_factory=list)
-    cause_publisher: list[cardan.uint16] = field(default_factory=list)
-    cause_sequence: list[cardan.uint32] = field(default_factory=list)
-
-
-def test_chains(tmp_path: Path, path: Path) -> None:
-    none, unknown = 0xFFFF, 0xFFFFFFFF
-    # A picture each 100 ms; objects 10 ms later; a command 5 ms later, of each second picture's objects.
-    first = Causes(
-        5 * S, 0, [7, 9], ["/camera", "/objects"], [0, 1] * 10, [i // 2 for i in range(20)],
-        [i // 2 * 100_000 - 2_000_000 + i % 2 * 10_000 for i in range(20)], [0] * 20, [none, 0] * 10, [i // 2 for i in range(20)],
-    )  # fmt: skip
-    second = Causes(
-        6 * S, 0, [9, 3, 8, 0], ["", "/command", "", "/theirs"], [1] * 8 + [3], [*range(8), 0],
-        [i * 200_000 - 3_000_000 + 15_000 for i in range(5)] + [0, 0, 0, 0], [0] * 7 + [unknown] * 2,
-        [0] * 5 + [2, none, 0, none], [*range(0, 10, 2), 1, 0, 1, 0],
-    )  # fmt: skip
-    with cardan.Bag(tmp_path / "causes.mcap", "w") as out:
-        out.write("/cardan/causes", first, log_ns=T + 5 * S)
-        out.write("/cardan/causes", second, log_ns=T + 6 * S)
-    with cardan.Bag(tmp_path / "causes.mcap") as bag:
-        chain = bag.chain("/camera", "/command")
-        assert list(chain) == ["log_ns", "sequence", "/camera → /objects", "/objects → /command", "total"]
-        assert chain["sequence"].tolist() == [0, 1, 2, 3, 4]
-        assert chain["log_ns"].tolist() == [T + 3 * S + i * S // 5 + 15_000_000 for i in range(5)]
-        assert chain["/camera → /objects"] == pytest.approx([0.010] * 5)
-        assert chain["/objects → /command"] == pytest.approx([0.005] * 5)
-        assert chain["total"] == pytest.approx([0.015] * 5)
-        assert bag.chain("/command", "/camera")["total"].shape == (0,)
-        with pytest.raises(cardan.Error, match="no causes of '/nothing'.*/camera"):
-            bag.chain("/nothing", "/command")
-        with pytest.raises(cardan.Error, match="use dict, pandas or polars"):
-            bag.chain("/camera", "/command", "xml")
-        if find_spec("pandas"):
-            assert bag.chain("/camera", "/command", "pandas")["total"].sum() == pytest.approx(0.075)
-    with cardan.Bag(path) as bag, pytest.raises(cardan.Error, match="no causes are recorded"):
-        bag.chain("/car", "/imu")
-
-
 def test_columns(path: Path) -> None:
     bag = cardan.Bag(path)
     imu = bag.frame("/imu")

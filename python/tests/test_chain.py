@@ -8,6 +8,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,40 @@ def write(path: Path, *messages: tuple[int, object]) -> Path:
 
 def run(command: str, path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([command, "bag", "chain", str(path), *words], capture_output=True, text=True, check=False)
+
+
+def test_chains(tmp_path: Path) -> None:
+    none, unknown = 0xFFFF, 0xFFFFFFFF
+    # A picture each 100 ms; objects 10 ms later; a command 5 ms later, of each second picture's objects.
+    first = Causes(
+        5 * S, 0, [7, 9], ["/camera", "/objects"], [0, 1] * 10, [i // 2 for i in range(20)],
+        [i // 2 * 100_000 - 2_000_000 + i % 2 * 10_000 for i in range(20)], [0] * 20, [none, 0] * 10, [i // 2 for i in range(20)],
+    )  # fmt: skip
+    second = Causes(
+        6 * S, 0, [9, 3, 8, 0], ["", "/command", "", "/theirs"], [1] * 8 + [3], [*range(8), 0],
+        [i * 200_000 - 3_000_000 + 15_000 for i in range(5)] + [0, 0, 0, 0], [0] * 7 + [unknown] * 2,
+        [0] * 5 + [2, none, 0, none], [*range(0, 10, 2), 1, 0, 1, 0],
+    )  # fmt: skip
+    write(tmp_path / "causes.mcap", (T + 5 * S, first), (T + 6 * S, second))
+    with cardan.Bag(tmp_path / "causes.mcap") as bag:
+        chain = bag.chain("/camera", "/command")
+        assert list(chain) == ["log_ns", "sequence", "/camera → /objects", "/objects → /command", "total"]
+        assert chain["sequence"].tolist() == [0, 1, 2, 3, 4]
+        assert chain["log_ns"].tolist() == [T + 3 * S + i * S // 5 + 15_000_000 for i in range(5)]
+        assert chain["/camera → /objects"] == pytest.approx([0.010] * 5)
+        assert chain["/objects → /command"] == pytest.approx([0.005] * 5)
+        assert chain["total"] == pytest.approx([0.015] * 5)
+        assert bag.chain("/command", "/camera")["total"].shape == (0,)
+        with pytest.raises(cardan.Error, match="no causes of '/nothing'.*/camera"):
+            bag.chain("/nothing", "/command")
+        with pytest.raises(cardan.Error, match="use dict, pandas or polars"):
+            bag.chain("/camera", "/command", "xml")
+        if find_spec("pandas"):
+            assert bag.chain("/camera", "/command", "pandas")["total"].sum() == pytest.approx(0.075)
+    with cardan.Bag(tmp_path / "none.mcap", "w") as out:
+        out.write("/imu", {}, type=cardan.Imu, log_ns=T)
+    with cardan.Bag(tmp_path / "none.mcap") as bag, pytest.raises(cardan.Error, match="no causes are recorded"):
+        bag.chain("/imu", "/imu")
 
 
 def test_each_message_has_its_own_log_time(tmp_path: Path, command: str) -> None:
