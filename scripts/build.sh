@@ -23,6 +23,9 @@ if [[ -z ${CARDAN_TESTS:-} ]]; then
 fi
 mkdir -p build
 log=build/$preset-configure.log
+# Another build of the same folder, such as one that test-deep.sh began ahead, ends first.
+exec {lock}>"build/$preset.lock"
+flock "$lock"
 # Of a tree that was moved or copied, CMake's cache names the old place: it is made again, and what was built is used again where it still fits.
 cache=build/$preset/CMakeCache.txt
 fresh=()

@@ -28,8 +28,18 @@ selected=" $* "
 for name; do [[ -x scripts/deep/$name.sh ]] || die "no section '$name' — there are: $(cd scripts/deep && ls *.sh | sed 's/\.sh$//' | paste -sd' ')" 2; done
 mkdir -p build/deep
 began=$EPOCHREALTIME
-results=() failed=0 running=
+results=() failed=0 running= ahead=
+trap '[[ -z $ahead ]] || kill -TERM -- "-$ahead" 2>/dev/null || true' EXIT
 trap '[[ -z $running ]] || kill -TERM "$running"; die interrupted 130' INT TERM
+if (($# == 0)); then
+  # Many sections wait more than they compute: meanwhile, what later ones need is compiled. Each looks itself whether that is done.
+  when_idle bash -c '
+    CARDAN_TESTS=ON scripts/build.sh release
+    CARDAN_TESTS=ON scripts/build.sh asan
+    CARDAN_TESTS=ON CXX=clang++-19 scripts/build.sh tsan
+    CARDAN_TESTS=OFF CXX=clang++-19 scripts/build.sh fuzz' >build/deep/ahead.log 2>&1 </dev/null &
+  ahead=$!
+fi
 for entry in "${order[@]}"; do
   read -r name minutes <<<"$entry"
   [[ $selected == *" $name "* || $# -eq 0 ]] || continue
