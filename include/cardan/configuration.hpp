@@ -204,6 +204,7 @@ struct Record {
   std::vector<std::string> exclude{};  ///< the same
   std::string output{};                ///< folder, as this process finds it
   std::string compression{"none"};     ///< of chunks of small samples: one of kCompressions
+  bool causes = true;                  ///< also what each recorded sample rests on, some 20 bytes a sample
   std::chrono::nanoseconds last{0};    ///< events only, with the messages of this time before them; 0: everything
   std::chrono::nanoseconds after = std::chrono::seconds{10};  ///< of an event: duration from its beginning on
   std::optional<RecordTrigger> on{};                          ///< absent: events begin by orders alone

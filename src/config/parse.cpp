@@ -201,6 +201,7 @@ Record read_record(const Node& node, const std::string& pointer) {
   if (const Node* exclude = node.find("exclude")) record.exclude = texts(*exclude);
   read(node, "output", record.output);
   read(node, "compression", record.compression);
+  read(node, "causes", record.causes);
   read_time(node, "last_s", kSecond, record.last);
   read_time(node, "after_s", kSecond, record.after);
   const Node* on = node.find("on");

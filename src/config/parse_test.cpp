@@ -86,7 +86,7 @@ TEST(Parse, ReadsRecordersAndProgramsNextToTheFile) {
   std::vector<Problem> problems;
   const Configuration c = parse_configuration(R"({"processes": {
     "all": {"record": {"output": "/var/recordings"}},
-    "events": {"record": {"topics": ["/camera/*", "/imu"], "exclude": "*/debug", "output": "events/", "compression": "zstd", "last_s": 60, "after_s": 2.5,
+    "events": {"record": {"topics": ["/camera/*", "/imu"], "exclude": "*/debug", "output": "events/", "compression": "zstd", "causes": false, "last_s": 60, "after_s": 2.5,
                           "on": {"state": "safe_stop", "silent": ["/imu"], "for_ms": 500, "message": "/alarm"}}},
     "gui": {"command": ["./gui", "-v", "-v"], "environment": {"DISPLAY": ":0"}},
     "here": {"command": ["bin/x"]},
@@ -101,6 +101,7 @@ TEST(Parse, ReadsRecordersAndProgramsNextToTheFile) {
   EXPECT_EQ(events.exclude, std::vector<std::string>{"*/debug"});
   EXPECT_EQ(events.output, "system/events/");
   EXPECT_EQ(events.compression, "zstd");
+  EXPECT_FALSE(events.causes);
   EXPECT_EQ(events.last, std::chrono::seconds(60));
   EXPECT_EQ(events.after, std::chrono::milliseconds(2500));
   ASSERT_TRUE(events.on);

@@ -85,6 +85,7 @@ constexpr std::array kRecordFields{
     Field{.name = "exclude", .kind = Field::Kind::OneOrMore, .element = &kRecordTopicsElement},
     Field{.name = "output", .kind = Field::Kind::Text, .required = true, .format = Format::Filled},
     Field{.name = "compression", .kind = Field::Kind::Choice, .choices = kCompressions},
+    Field{.name = "causes", .kind = Field::Kind::Boolean},
     Field{.name = "last_s", .kind = Field::Kind::Number, .min = 0, .max = 1000000},
     Field{.name = "after_s", .kind = Field::Kind::Number, .min = 0, .max = 1000000},
     Field{.name = "on", .kind = Field::Kind::Object, .object = &kRecordTriggerShape},

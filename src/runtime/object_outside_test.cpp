@@ -9,10 +9,14 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "cardan/publisher.hpp"
+#include "cardan/subscriber.hpp"
 #include "src/runtime/executor/log_test.hpp"
 #include "src/runtime/runtime.hpp"
+#include "src/transport/endpoint/stream.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace outside {
@@ -20,7 +24,12 @@ namespace outside {
 struct Words {
   std::string text;
 };
+struct Number {
+  std::int64_t value = 0;
+};
 }  // namespace outside
+
+CARDAN_MESSAGE(outside::Number, "test_msgs/msg/OutsideNumber", value);
 
 template <>
 struct cardan::codec<outside::Words> {
@@ -148,6 +157,87 @@ TEST_F(ObjectOutside, MessagesThatCannotBeDecodedAreCountedAndReportedOnce) {
   EXPECT_EQ(reader->all(), std::vector<std::string>({"one", "two", "three"}));
   EXPECT_EQ(input_of(*here).missed.load(), 3U);
   EXPECT_EQ(heard.lines_with({"/words", "cannot be decoded", "test/Words"}), 1U) << heard.text();
+}
+
+// What a slot names as its cause is for others: they cannot find an object, or a sample of a private topic.
+using outside::Number;
+
+constexpr Topic<Number> kCamera{"/camera", {.depth = 8}}, kCommand{"/command", {.depth = 8}};
+constexpr Topic<Number> kInner{"/inner", {.process_private = true}};
+
+/// Hands on each picture as words, and as a number on a private topic.
+struct Maker : Component {
+  explicit Maker(Topic<Words> topic) : on(topic) {}
+  void on_start(Context& context) override {
+    words = context.output(on);
+    inner = context.output(kInner);
+    context.input(kCamera, [this](const Sample<Number>& picture) {
+      if (picture->value < 0) {
+        inner.publish({picture->value});
+      } else {
+        words.publish(Words{std::string(static_cast<std::size_t>(picture->value), 'x')});
+      }
+    });
+  }
+  Topic<Words> on;
+  Output<Words> words;
+  Output<Number> inner;
+};
+
+/// Answers both.
+struct User : Component {
+  explicit User(Topic<Words> topic) : on(topic) {}
+  void on_start(Context& context) override {
+    out = context.output(kCommand);
+    context.input(on, [this](const Sample<Words>&) { out.publish({1}); });
+    context.input(kInner, [this](const Sample<Number>&) { out.publish({2}); });
+  }
+  Topic<Words> on;
+  Output<Number> out;
+};
+
+class SharedCause : public test::OwnRunDirectory {
+ protected:
+  using Cause = std::pair<std::uint64_t, std::uint64_t>;
+  void start(Topic<Words> words) {
+    runtime_.add({.name = "maker"}, std::make_shared<Maker>(words));
+    runtime_.add({.name = "user"}, std::make_shared<User>(words));
+    runtime_.start();
+    ASSERT_TRUE(soon([&] { return camera_.subscribers() == 2 && commands_.publishers() == 1; }));
+  }
+  /// Stream and sequence of a picture, and of the cause of the command that follows from it.
+  std::pair<Cause, Cause> drive(std::int64_t value) {
+    camera_.publish({value});
+    const auto picture = pictures_.wait(30s);
+    const auto command = commands_.wait(30s);
+    EXPECT_TRUE(picture && command);
+    if (!picture || !command) return {};
+    const detail::SampleBlock& block = *detail::block_of(command);
+    const layout::SlotMeta& meta = block.stream->meta(block.slot);
+    return {{detail::block_of(picture)->stream_id, picture.sequence()},
+            {meta.cause_stream.load(), meta.cause_sequence.load()}};
+  }
+  Publisher<Number> camera_{kCamera};
+  Subscriber<Number> pictures_{kCamera}, commands_{kCommand};
+  Runtime runtime_{{.domain = domain_}};
+};
+
+TEST_F(SharedCause, IsWhatAPrivateSampleRestsOn) {
+  start({kWords.name, {.process_private = true}});
+  for (const std::int64_t value : {3, -1, 4, -2}) {
+    const auto [picture, cause] = drive(value);
+    EXPECT_EQ(cause, picture) << value;
+  }
+}
+
+TEST_F(SharedCause, IsAnObjectIfOthersCanFindIt) {
+  start({kWords.name, {.max_bytes = 64, .depth = 2}});
+  const auto [first, encoded] = drive(3);
+  EXPECT_NE(encoded.first, first.first);
+  EXPECT_EQ(encoded.second, 1U);
+  const auto [second, too_large] = drive(65);
+  EXPECT_EQ(too_large, second) << "nobody else has the object between";
+  EXPECT_EQ(drive(3).second, (Cause{encoded.first, 2})) << "the number that others know it by";
 }
 
 }  // namespace

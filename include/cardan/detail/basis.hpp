@@ -19,6 +19,9 @@ struct Basis {
   std::int64_t origin_ns = 0;  ///< steady clock; 0: it rests on nothing; kUnknownOrigin
   std::uint64_t stream = 0;    ///< of the cause; 0: none
   std::uint64_t sequence = 0;  ///< of the cause
+  /// The same of the nearest cause that other processes can find, too: the cause itself, or, if that passes within this
+  /// process only, the one on which it rests.
+  std::uint64_t shared_stream = 0, shared_sequence = 0;
 
   /// The older of two origins. An unknown one could be older than any.
   [[nodiscard]] static std::int64_t older(std::int64_t a, std::int64_t b) noexcept {
@@ -28,11 +31,15 @@ struct Basis {
   void add(const Basis& other) noexcept {
     if (other.origin_ns == 0) return;
     const std::int64_t oldest = older(origin_ns, other.origin_ns);
-    if (oldest != origin_ns || stream == 0) {
-      stream = other.stream;
-      sequence = other.sequence;
-    }
+    if (oldest != origin_ns || stream == 0) caused_by(other);
     origin_ns = oldest;
+  }
+  /// Its cause becomes that of `other`.
+  void caused_by(const Basis& other) noexcept {
+    stream = other.stream;
+    sequence = other.sequence;
+    shared_stream = other.shared_stream;
+    shared_sequence = other.shared_sequence;
   }
   /// Adds a sample that was read.
   void add(const SampleBlock& sample) noexcept;

@@ -39,6 +39,9 @@ struct SampleBlock {
   std::int64_t source_ns = 0;
   std::int64_t origin_ns = 0;                  ///< steady clock, the oldest publication that it rests on; 0: its own
   std::uint64_t stream_id = 0;                 ///< of its publisher; 0: none
+  std::uint64_t cause_stream = 0;              ///< if it `is_private`: what Basis::shared_stream of its effects is
+  std::uint64_t cause_sequence = 0;            ///< the same of its sequence
+  bool is_private = false;                     ///< only this process can find it: an object, or on a private topic
   bool foreign = false;                        ///< of another user, who may say what he likes
   std::uint8_t chain_count = 0;                ///< of `chains`
   std::uint32_t chain_from = 0;                ///< ChainRole::key() of its topic, if a chain begins there; or 0

@@ -55,6 +55,7 @@ HandOver OutputCore::hand_over() noexcept {
   return {[](void* self, int slot) noexcept {
             auto& core = *static_cast<OutputCore*>(self);
             SampleBlock* block = core.publisher_->keep(slot);
+            block->is_private = !core.goes_outside();
             const std::int64_t now = core.clock_.now();
             if (core.clock_.simulated()) {  // the slot's own time is of the steady clock
               if (block->origin_ns == block->publish_ns) block->origin_ns = now;
@@ -92,16 +93,28 @@ void OutputCore::note_chains(SampleBlock& object) const noexcept {
   object.own_chains.reset(new (std::nothrow) ChainGrounds(grounds));  // without memory, its readers know no chain
 }
 
+void OutputCore::note_cause(SampleBlock& object, const Basis& basis) noexcept {
+  object.is_private = true;
+  object.cause_stream = basis.shared_stream;
+  object.cause_sequence = basis.shared_sequence;
+  if (!goes_outside() || publisher_->published() == encoded_) return;
+  encoded_ = publisher_->published();
+  object.cause_stream = publisher_->header().stream;
+  object.cause_sequence = encoded_;
+}
+
 void OutputCore::publish(SampleBlock* block) noexcept {
   const std::uint64_t n = published_.load(std::memory_order_relaxed) + 1;
   published_.store(n, std::memory_order_relaxed);
   block->sequence = n;
   block->publish_ns = clock_.now();
-  if (block->origin_ns == 0) block->origin_ns = basis_of_publication({}).origin_ns;
+  const Basis basis = basis_of_publication({});
+  if (block->origin_ns == 0) block->origin_ns = basis.origin_ns;
   block->stream_id = stream_;
+  note_cause(*block, basis);
   if (chain_.entries != 0) note_chains(*block);
   if (trace::on()) [[unlikely]]
-    trace::write_publication(steady_now(), stream_, n, 0, basis_of_publication({}));
+    trace::write_publication(steady_now(), stream_, n, 0, basis);
   if (last_.wanted()) {
     const std::lock_guard lock(last_.mutex());
     channel_->deliver(*block, block->publish_ns, last_);

@@ -69,6 +69,7 @@ class OutputCore {
   template <bool kKeep>
   HandOver hand_over() noexcept;  ///< to the inputs here; kKeep: and for those that come later, with their lock
   void note_chains(SampleBlock& object) const noexcept;
+  void note_cause(SampleBlock& object, const Basis& basis) noexcept;
 
   const ChainRole chain_;
   std::shared_ptr<const ChainEnds> ends_;
@@ -80,6 +81,7 @@ class OutputCore {
   std::uint64_t stream_;                 ///< of its samples in this process
   const trace::StreamName stream_name_;  ///< if it has no publisher, which would tell it
   Atomic<std::uint64_t> published_{0};
+  std::uint64_t encoded_ = 0;    ///< objects that other processes can find, too
   std::uint32_t room_made_ = 0;  ///< slots
   bool told_not_encoded_ = false;
   RecorderGate* gate_ = nullptr;  ///< until the first publication

@@ -25,6 +25,7 @@ std::vector<std::string> record_words(const plan::Plan& plan, const config::Proc
   option("--in", (std::filesystem::path(plan.folder) / record.output).lexically_normal().string());
   option("--as", process.name);
   option("--compression", record.compression);
+  if (!record.causes) words.emplace_back("--no-causes");
   for (const std::string& pattern : record.exclude) option("--exclude", pattern);
   if (record.last.count() > 0) {
     option("--last", fmt::format("{}", seconds(record.last)));

@@ -117,8 +117,8 @@ inline constexpr auto kFields<config::RecordTrigger> = all_fields<config::Record
 template <>
 inline constexpr auto kFields<config::Record> = all_fields<config::Record>(
     "topics", &config::Record::topics, "exclude", &config::Record::exclude, "output", &config::Record::output,
-    "compression", &config::Record::compression, "last", &config::Record::last, "after", &config::Record::after, "on",
-    &config::Record::on, "pointer", &config::Record::pointer);
+    "compression", &config::Record::compression, "causes", &config::Record::causes, "last", &config::Record::last,
+    "after", &config::Record::after, "on", &config::Record::on, "pointer", &config::Record::pointer);
 
 template <>
 inline constexpr auto kFields<config::Process> = all_fields<config::Process>(

@@ -17,7 +17,11 @@ namespace {
 }  // namespace
 
 void Basis::add(const SampleBlock& sample) noexcept {
-  add(Basis{.origin_ns = sample.basis_ns(), .stream = sample.stream_id, .sequence = sample.sequence});
+  add(Basis{.origin_ns = sample.basis_ns(),
+            .stream = sample.stream_id,
+            .sequence = sample.sequence,
+            .shared_stream = sample.is_private ? sample.cause_stream : sample.stream_id,
+            .shared_sequence = sample.is_private ? sample.cause_sequence : sample.sequence});
 }
 
 void ChainGrounds::add(const SampleBlock& sample) noexcept {
@@ -52,6 +56,9 @@ void ChainGrounds::add(const SampleBlock& sample) noexcept {
 void SampleBlock::take_ground_of(const SampleBlock& other) {
   origin_ns = other.origin_ns;
   stream_id = other.stream_id;
+  cause_stream = other.cause_stream;
+  cause_sequence = other.cause_sequence;
+  is_private = other.is_private;
   foreign = other.foreign;
   chain_from = other.chain_from;
   if (other.chain_count == 0 && other.own_chains == nullptr) return;
@@ -83,17 +90,15 @@ void CallbackBasis::fused(SampleBlock* const* set, std::size_t inputs) noexcept 
     has_trigger = has_trigger || (set[i]->stream_id == trigger_.stream && set[i]->sequence == trigger_.sequence);
     chains_.add(*set[i]);
   }
-  if (!has_trigger) return;
-  given_.stream = trigger_.stream;
-  given_.sequence = trigger_.sequence;
+  if (has_trigger) given_.caused_by(trigger_);
 }
 
 Basis CallbackBasis::with(Basis named) const noexcept {
   named.add(read_);
   if (given_.stream == 0) return named;
-  return {.origin_ns = Basis::older(given_.origin_ns, named.origin_ns),
-          .stream = given_.stream,
-          .sequence = given_.sequence};
+  named.origin_ns = Basis::older(given_.origin_ns, named.origin_ns);
+  named.caused_by(given_);
+  return named;
 }
 
 Basis basis_of_publication(const Basis& named) noexcept {

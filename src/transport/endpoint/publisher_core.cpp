@@ -32,8 +32,8 @@ CARDAN_PUBLISH_PATH void stamp(layout::SlotMeta& meta, std::int64_t now, const B
   constexpr auto relaxed = std::memory_order_relaxed;
   meta.publish_ns.store(now, relaxed);
   meta.origin_ns.store(basis.origin_ns != 0 ? basis.origin_ns : now, relaxed);
-  meta.cause_stream.store(basis.stream, relaxed);
-  meta.cause_sequence.store(basis.sequence, relaxed);
+  meta.cause_stream.store(basis.shared_stream, relaxed);
+  meta.cause_sequence.store(basis.shared_sequence, relaxed);
 }
 
 void read_grounds(std::span<layout::ChainEntry> entries, ChainGrounds& into) noexcept {
@@ -148,7 +148,7 @@ CARDAN_PUBLISH_PATH bool PublisherCore::publish(int slot, std::size_t payload_by
   if (last_publish_ns_ != 0 && gap > hot.longest_gap_ns.load(relaxed)) hot.longest_gap_ns.store(gap, relaxed);
   goes_cold_ = gap > kForgets;
   last_publish_ns_ = now;
-  trace::note_publication(now, *this, n, bytes, at_.meta(s));
+  trace::note_publication(now, *this, n, bytes, named);
   slots_.published(at_, table_, s, n);
   return in_time;
 }
@@ -174,6 +174,8 @@ CARDAN_PUBLISH_PATH SampleBlock* PublisherCore::keep(int slot) noexcept {
   b.source_ns = m.source_ns.load(relaxed);
   b.origin_ns = m.origin_ns.load(relaxed);
   b.stream_id = header().stream;
+  b.cause_stream = m.cause_stream.load(relaxed);
+  b.cause_sequence = m.cause_sequence.load(relaxed);
   b.chain_from = chain_.topic;
   b.chain_count = static_cast<std::uint8_t>(chain_.entries);
   b.chains = at_.chains(s).data();

@@ -63,15 +63,12 @@ void note_end(std::int64_t time_ns, const C& callback) noexcept {
   if (on()) [[unlikely]]
     write({.time_ns = time_ns, .argument = callback.trace_name(), .kind = Kind::End, .cpu = cpu_here()});
 }
-/// A publication and its cause. `publisher` has a header().
+/// A publication of this thread and its cause; `named`: what its loan names. `publisher` has a header().
 template <class P>
 void note_publication(std::int64_t time_ns, const P& publisher, std::uint64_t sequence, std::uint64_t bytes,
-                      const layout::SlotMeta& slot) noexcept {
-  if (!on()) [[likely]]
-    return;
-  constexpr auto relaxed = std::memory_order_relaxed;
-  write_publication(time_ns, publisher.header().stream, sequence, bytes,
-                    {.stream = slot.cause_stream.load(relaxed), .sequence = slot.cause_sequence.load(relaxed)});
+                      const Basis& named) noexcept {
+  if (on()) [[unlikely]]
+    write_publication(time_ns, publisher.header().stream, sequence, bytes, basis_of_publication(named));
 }
 
 /// While it lives, this thread sleeps, or tries to. One that was not traced when it fell asleep is not told.

@@ -84,7 +84,7 @@ struct alignas(kLine) SlotMeta {
   Atomic<std::uint32_t> checksum;
   Atomic<std::uint32_t> has_checksum;
   Atomic<std::int64_t> origin_ns;      ///< steady clock: the oldest publication that it rests on; −1: not known
-  Atomic<std::uint64_t> cause_stream;  ///< of the sample that caused it; 0: none
+  Atomic<std::uint64_t> cause_stream;  ///< of the nearest sample that caused it and is not private; 0: none
   Atomic<std::uint64_t> cause_sequence;
 };
 static_assert(sizeof(SlotMeta) == kLine);
