@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -42,7 +43,7 @@ Figures figures_of(std::vector<std::int64_t> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
   const auto at = [&values](double part) {
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+    return values[static_cast<std::size_t>(std::lround(part * static_cast<double>(values.size() - 1)))];
   };
   double sum = 0;
   for (const std::int64_t value : values) sum += static_cast<double>(value);

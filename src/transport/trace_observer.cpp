@@ -184,7 +184,10 @@ bool TraceObserver::remember(Source& source, const handshake::TracedName& name) 
   const bool foreign = processes_[source.process].foreign;
   if (++source.names > kMostTracedNames) return false;
   const std::string text = foreign ? name.text.substr(0, kMostNameOfOthers) : name.text;
-  if (foreign && (bytes_of_others_ += text.size() + sizeof name) > kMostBytesOfOthers) return false;
+  if (foreign) {
+    bytes_of_others_ += text.size() + sizeof name;
+    if (bytes_of_others_ > kMostBytesOfOthers) return false;
+  }
   if (!name.stream)
     source.callbacks.emplace(name.of, text);
   else if (foreign)
