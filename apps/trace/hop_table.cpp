@@ -38,6 +38,26 @@ double mean_of(const std::vector<std::int64_t>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+/// Of each frame, from end to end.
+std::vector<std::int64_t> whole_of(const TracedWay& way) {
+  return all_of(way, [](const TracedFrame& f) { return f.all(); });
+}
+
+std::vector<std::int64_t> whole_of(const trace::TracedChain& chain) {
+  std::vector<std::int64_t> all;
+  for (const TracedWay& way : chain.ways) {
+    const std::vector<std::int64_t> times = whole_of(way);
+    all.insert(all.end(), times.begin(), times.end());
+  }
+  return all;
+}
+
+std::string whole_text(const std::vector<std::int64_t>& times) {
+  return fmt::format("{}, end to end p50 {}, p99 {}, mean {}", number_of(times.size(), "frame"),
+                     time_text(static_cast<double>(percentile_of(times, 50))),
+                     time_text(static_cast<double>(percentile_of(times, 99))), time_text(mean_of(times)));
+}
+
 /// The parts of one hop, and their sum.
 std::vector<std::pair<const char*, Pick>> parts_of(std::size_t hop) {
   return {{"transport", [hop](const TracedFrame& f) { return f.hops[hop].transport; }},
@@ -76,7 +96,7 @@ std::string table_of(const TracedWay& way) {
                {"RUNNING", true},
                {"MEAN", true},
                {"SHARE", true}});
-  const double whole = mean_of(all_of(way, [](const TracedFrame& f) { return f.all(); }));
+  const double whole = mean_of(whole_of(way));
   for (std::size_t hop = 0; hop < way.hops.size(); ++hop) {
     std::vector<std::string> cells{printable(way.hops[hop].by), printable(way.hops[hop].to)};
     for (const auto& [name, pick] : parts_of(hop))
@@ -135,14 +155,12 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
                        const Meanwhile& meanwhile) {
   std::string text;
   for (const TracedWay& way : chain.ways) {
-    const std::vector<std::int64_t> whole = all_of(way, [](const TracedFrame& f) { return f.all(); });
-    text += fmt::format("{} → {}: {}, end to end p50 {}, p99 {}, mean {}\n", printable(from), printable(to),
-                        number_of(way.frames.size(), "frame"), time_text(static_cast<double>(percentile_of(whole, 50))),
-                        time_text(static_cast<double>(percentile_of(whole, 99))), time_text(mean_of(whole)));
+    text += fmt::format("{} → {}: {}\n", printable(from), printable(to), whole_text(whole_of(way)));
     if (way.hops.empty()) continue;
     text += table_of(way) + "Shares are of the mean: means of hops add up, percentiles do not.\n\n";
     text += slow_frames_text(way, meanwhile) + "\n";
   }
+  if (chain.ways.size() > 1) text += fmt::format("All {} ways: {}.\n", chain.ways.size(), whole_text(whole_of(chain)));
   if (chain.from_others != 0)
     text += fmt::format("Resting on nothing of {}: {} on {}.\n", printable(from),
                         number_of(chain.from_others, "publication"), printable(to));
@@ -178,7 +196,7 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
                          {"meanwhile", std::move(ran)}});
     }
     ways.push_back({{"frames", way.frames.size()},
-                    {"all_us", figures_of(all_of(way, [](const TracedFrame& f) { return f.all(); }))},
+                    {"all_us", figures_of(whole_of(way))},
                     {"hops", std::move(hops)},
                     {"slowest", std::move(slowest)}});
     if (!each_frame) continue;
@@ -187,6 +205,7 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
   }
   ordered_json all{{"from", from},
                    {"to", to},
+                   {"all_us", figures_of(whole_of(chain))},
                    {"ways", std::move(ways)},
                    {"from_others", chain.from_others},
                    {"incomplete", chain.incomplete}};

@@ -44,6 +44,27 @@ TEST(HopTable, TheTableNamesTheSlowHop) {
   const std::string text = hop_tables(chain, "/camera", "/command", busy);
   EXPECT_NE(text.find("20 frames"), std::string::npos) << text;
   EXPECT_NE(text.find("callback 1"), std::string::npos) << text;
+  EXPECT_EQ(text.find("All "), std::string::npos) << "there is one way\n" << text;
+}
+
+TEST(HopTable, OfSeveralWaysItShowsThemAllAndReportsTheRest) {
+  const trace::TracedFrame quick{.sequence = 1, .hops = {{.transport = 0, .waiting = 0, .running = 100'000}}};
+  const trace::TracedFrame slow{.sequence = 2, .hops = {{.transport = 0, .waiting = 0, .running = 300'000}}};
+  const trace::TracedChain chain{.ways = {{.hops = {{"callback 1", "/command"}}, .frames = {quick, quick, quick}},
+                                          {.hops = {{"callback 2", "/command"}}, .frames = {slow}}},
+                                 .from_others = 5,
+                                 .incomplete = 6,
+                                 .more_ways = 7};
+  const Meanwhile idle = [](const trace::HopTimes&, const std::string&) { return std::vector<trace::RanCallback>{}; };
+  const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command", idle));
+  EXPECT_EQ(found.at("ways").size(), 2U);
+  EXPECT_EQ(found.at("all_us").at("mean"), 150);
+  EXPECT_EQ(found.at("all_us").at("p99"), 300);
+  EXPECT_EQ(found.at("more_ways"), 7);
+  const std::string text = hop_tables(chain, "/camera", "/command", idle);
+  for (const char* part : {"All 2 ways: 4 frames", "/camera: 5 publications", "Not traced on the whole way: 6",
+                           "On further ways than these 2: 7 publications"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
 }
 
 }  // namespace

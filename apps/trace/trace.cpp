@@ -90,7 +90,7 @@ std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double 
       break;
     }
     if (now - looked < kBetweenLooks) continue;
-    observer.refresh();
+    observer.refresh([&] { observer.drain(events, room); });
     looked = now;
   }
   observer.drain(events, room);
@@ -201,6 +201,28 @@ bool find_topics(TraceOptions& o) {
   return false;
 }
 
+/// Prints where the time of each frame went. False: no frame went the whole way, which is reported.
+bool show_hops(const std::vector<detail::TracedEvent>& events, const detail::TraceObserver& observer,
+               const TraceOptions& o) {
+  const trace::TraceWords words = trace::words_of(observer);
+  const trace::TracedChain chain = trace::find_chain(events, words, o.from, o.to);
+  const trace::RanCallbacks ran(events, words);
+  const Meanwhile meanwhile = [&ran](const trace::HopTimes& hop, const std::string& by) {
+    return ran.meanwhile(hop, by);
+  };
+  emit(o.json ? hops_json(chain, o.from, o.to, meanwhile, o.frames) : hop_tables(chain, o.from, o.to, meanwhile));
+  if (!chain.ways.empty()) return true;
+  const std::vector<std::string> known = observer.topics();
+  for (const std::string& topic : {o.from, o.to})
+    if (std::find(known.begin(), known.end(), topic) == known.end()) {
+      warn(fmt::format("no publication on {} was traced — {}", topic,
+                       config::suggestion(topic, known, "cardan topic list shows the topics")));
+      return false;
+    }
+  warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
+  return false;
+}
+
 int trace(const TraceOptions& asked) {
   TraceOptions o = asked;
   if (o.on) return keep_on(o);
@@ -218,10 +240,12 @@ int trace(const TraceOptions& asked) {
     return observer.processes()[event.process].pid == ::getpid();
   });
   trace::sort_by_time(events);
-  const trace::TraceWords words = trace::words_of(observer);
+  // Before the file, whose disk may be full.
+  const bool found = o.from.empty() || events.empty() || show_hops(events, observer, o);
   ChromeTrace written;
   if (file)
-    written = write_chrome_trace(events, words, [&file](std::string_view text) { write_all(file.get(), text); });
+    written = write_chrome_trace(events, trace::words_of(observer),
+                                 [&file](std::string_view text) { write_all(file.get(), text); });
   const int code = show_gaps(observer, written, o.last > 0) || ended_early ? kLoss : kOk;
   if (events.empty() && o.last > 0) {
     warn(
@@ -240,16 +264,7 @@ int trace(const TraceOptions& asked) {
     warn(fmt::format("{}: {} events and {} arrows of {}", o.file, written.events, written.arrows,
                      number_of(processes.size(), "process", "es")));
   }
-  if (o.from.empty()) return code;
-  const trace::TracedChain chain = trace::find_chain(events, words, o.from, o.to);
-  const trace::RanCallbacks ran(events, words);
-  const Meanwhile meanwhile = [&ran](const trace::HopTimes& hop, const std::string& by) {
-    return ran.meanwhile(hop, by);
-  };
-  emit(o.json ? hops_json(chain, o.from, o.to, meanwhile, o.frames) : hop_tables(chain, o.from, o.to, meanwhile));
-  if (!chain.ways.empty()) return code;
-  warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
-  return kFailed;
+  return found ? code : kFailed;
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TraceObserver::TraceObserver(const ObserverOptions& options, bool with_past)
 }
 TraceObserver::~TraceObserver() = default;
 
-void TraceObserver::refresh() {
+void TraceObserver::refresh(const std::function<void()>& between) {
   refuse_forked_child();
   // Other users' processes come last, and have a time limit together.
   const std::int64_t others_time = 2 * options_.timeout.count();
@@ -123,12 +123,13 @@ void TraceObserver::refresh() {
       if (process.ended || process.foreign != others) continue;
       if (others && steady_now() - began > others_time) break;
       ask(*source);
+      if (between) between();
     }
   }
-  find();
+  find(between);
 }
 
-void TraceObserver::find() {
+void TraceObserver::find(const std::function<void()>& between) {
   const bool root = ::geteuid() == 0;
   const auto of_others =
       std::ranges::count_if(processes_, [](const TracedProcess& p) { return p.foreign && !p.ended; });
@@ -171,6 +172,7 @@ void TraceObserver::find() {
         asked_[process] = steady_now() + kAgainAfter;  // it may be stopped, or have too much to do
     }
     if (foreign) others_time -= std::chrono::nanoseconds(steady_now() - began);
+    if (between) between();
   }
 }
 
@@ -308,6 +310,12 @@ TracedThreadName TraceObserver::thread_of(const TracedEvent& event) const {
 std::string TraceObserver::topic_of(std::uint64_t stream) const {
   const auto found = topics_.find(stream);
   return found == topics_.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> TraceObserver::topics() const {
+  std::set<std::string> all;
+  for (const auto& [stream, topic] : topics_) all.insert(topic);
+  return {all.begin(), all.end()};
 }
 
 std::string TraceObserver::callback_of(std::uint32_t process, std::uint64_t number) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -65,8 +66,9 @@ class TraceObserver {
   ~TraceObserver();
 
   /// Finds new processes, and asks all for names and for rings of new threads. Call it about once a second, and once
-  /// after the last drain(). Blocks as the constructor does.
-  void refresh();
+  /// after the last drain(). Blocks as the constructor does; `between` runs after each process, so that rings can be
+  /// drained meanwhile.
+  void refresh(const std::function<void()>& between = {});
   /// Appends the events that came since the last call, at most a ring of each thread: of one thread in the order in
   /// which it wrote them, of several in no order. Returns their number. Does not block. Events for which there is no
   /// room stay in the rings until they are overwritten.
@@ -88,11 +90,13 @@ class TraceObserver {
   [[nodiscard]] TracedThreadName thread_of(const TracedEvent& event) const;
   /// Empty: not known.
   [[nodiscard]] std::string topic_of(std::uint64_t stream) const;
+  /// Of all streams whose names are known, each once.
+  [[nodiscard]] std::vector<std::string> topics() const;
   [[nodiscard]] std::string callback_of(std::uint32_t process, std::uint64_t number) const;
 
  private:
   struct Source;
-  void find();
+  void find(const std::function<void()>& between = {});
   void ask(Source& source);
   void drain(Source& source, std::vector<TracedEvent>& into, std::size_t most);
   [[nodiscard]] bool remember(Source& source, const handshake::TracedName& name);

@@ -86,10 +86,25 @@ TEST_F(TraceObserverTest, SeesPublicationsAndTakes) {
     EXPECT_LE(taken[i].what.time_ns, end);
   }
   EXPECT_EQ(observer.topic_of(published[0].what.stream), "/traced");
+  EXPECT_EQ(observer.topics(), std::vector<std::string>{"/traced"});
   EXPECT_EQ(observer.thread_of(published[0]).thread, ::gettid());
   EXPECT_FALSE(observer.thread_of(published[0]).name.empty());
   EXPECT_EQ(observer.processes()[0].overwritten, 0U);
   EXPECT_EQ(observer.processes()[0].malformed, 0U);
+}
+
+TEST_F(TraceObserverTest, DrainsWhileItAsksProcesses) {
+  cardan::Publisher out{kTraced};
+  TraceObserver observer;
+  out.publish({1});
+  std::vector<TracedEvent> events;
+  int calls = 0;
+  observer.refresh([&] {
+    ++calls;
+    observer.drain(events);
+  });
+  EXPECT_EQ(calls, 1) << "one process";
+  EXPECT_EQ(of_kind(events, TraceKind::Publish).size(), 1U);
 }
 
 TEST_F(TraceObserverTest, MarksGaps) {

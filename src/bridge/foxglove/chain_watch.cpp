@@ -49,7 +49,7 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
   if (observer_ && std::ranges::count_if(observer_->processes(), &detail::TracedProcess::ended) > kMostEnded) stop();
   if (!observer_) observer_ = std::make_unique<detail::TraceObserver>(ObserverOptions{.domain = domain_});
   drain();
-  observer_->refresh();
+  observer_->refresh([this] { drain(); });
   forget();
   trace::sort_by_time(events_);
   std::vector<const host::ChainReport*> reports;
@@ -64,8 +64,12 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
   nlohmann::json chains = nlohmann::json::array(), problems = nlohmann::json::array();
   for (std::size_t i = 0; i < found.size(); ++i) {
     nlohmann::json ways = nlohmann::json::array();
+    std::uint64_t more = found[i].more_ways;
     for (const trace::TracedWay& way : found[i].ways)
-      if (ways.size() < kMostWays) ways.push_back(way_json(way, now - kSent, wall_ahead));
+      if (ways.size() < kMostWays)
+        ways.push_back(way_json(way, now - kSent, wall_ahead));
+      else
+        more += way.frames.size();
     chains.push_back({{"name", reports[i]->chain},
                       {"from", reports[i]->from},
                       {"to", reports[i]->to},
@@ -74,6 +78,7 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
                       {"late", reports[i]->late},
                       {"from_others", found[i].from_others},
                       {"incomplete", found[i].incomplete},
+                      {"more_ways", more},
                       {"ways", std::move(ways)}});
   }
   std::uint64_t overwritten = 0;

@@ -166,6 +166,7 @@ class FoxgloveServer : public testing::Test, public Application {
   }
   std::optional<Page> page(std::string_view path) override {
     if (path == "/large") throw std::bad_alloc();
+    if (path == "/look.json") return Page{.type = "application/json", .body = "{}"};
     if (path != "/") return std::nullopt;
     return Page{.type = "text/html", .body = "the page"};
   }

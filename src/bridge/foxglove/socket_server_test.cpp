@@ -71,6 +71,20 @@ TEST_F(FoxgloveServer, ServesItsPageToOwnNamesAlone) {
   EXPECT_TRUE(get("GET / HTTP/1.1").starts_with("HTTP/1.1 403"));
 }
 
+TEST_F(FoxgloveServer, PagesOfOtherSitesMayLeadToThePageButNotAskForData) {
+  serve({});
+  const auto get = [this](const std::string& path, const std::string& site) {
+    const Fd fd = connection();
+    send(fd, "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: " + site + "\r\n\r\n");
+    return receive(fd).substr(0, 12);
+  };
+  for (const char* own : {"none", "same-origin"}) EXPECT_EQ(get("/look.json?x", own), "HTTP/1.1 200") << own;
+  for (const char* other : {"cross-site", "same-site"}) {
+    EXPECT_EQ(get("/look.json?x", other), "HTTP/1.1 403") << other;
+    EXPECT_EQ(get("/", other), "HTTP/1.1 200") << other;
+  }
+}
+
 TEST_F(FoxgloveServer, PagesOfOtherOriginsAndUnknownProtocolsAreRefused) {
   serve({.origins = {"https://good.example"}});
   const auto answer = [this](const std::string& rest) {

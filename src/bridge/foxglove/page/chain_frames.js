@@ -2,7 +2,7 @@
 // The frames of a chain that the page keeps, and what it computes of them. Times are in µs.
 
 export const SPAN = 60_000; // ms that are kept
-const MOST = 3000; // frames
+export const MOST = 3000; // frames
 
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 

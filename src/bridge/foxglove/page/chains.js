@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chains of the running system: their ages over time, and where the time of each frame went. While this view is
 // shown, the bridge traces the system.
-import { SPAN, ageOf, keepFrames, meansOf, piecesOf, slowestOf } from "./chain_frames.js";
+import { MOST, SPAN, ageOf, keepFrames, meansOf, piecesOf, slowestOf } from "./chain_frames.js";
 import { cell, clockText, timeText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -59,12 +59,14 @@ class Chain {
   }
 
   #showFacts() {
-    const { from, to, budget_us, late, publications, incomplete } = this.chain;
+    const { from, to, budget_us, late, publications, incomplete, more_ways } = this.chain;
     const frames = this.#frames;
-    const seen = frames.length ? `median ${usText(ageOf(frames, 0.5))}, 99 % ${usText(ageOf(frames, 0.99))} of ${frames.length} frames in the last minute. ` : "No frame went the whole way in the last minute. ";
+    const which = frames.length < MOST ? `${frames.length} frames in the last minute` : `the last ${MOST} frames`; // of a fast chain
+    const seen = frames.length ? `median ${usText(ageOf(frames, 0.5))}, 99 % ${usText(ageOf(frames, 0.99))} of ${which}. ` : "No frame went the whole way in the last minute. ";
     const counted = budget_us ? `Since the start, ${late} of ${publications} publications exceeded the budget of ${usText(budget_us)}. ` : "";
-    const missing = incomplete ? `A part of the way of ${incomplete} was not traced.` : "";
-    this.facts.textContent = `${from} → ${to}: ${seen}${counted}${missing}`;
+    const missing = incomplete ? `A part of the way of ${incomplete} was not traced. ` : "";
+    const more = more_ways ? `${more_ways} in the last 10 s took further ways, which are not shown.` : "";
+    this.facts.textContent = `${from} → ${to}: ${seen}${counted}${missing}${more}`;
   }
 
   #showAges(nowMs) {
