@@ -104,7 +104,8 @@ int bag_chain(const BagChainOptions& o) {
   // `cardan check` knows the ways that a configuration has; it does not know what was recorded.
   warn(fmt::format("no publication on {} can be followed back to {} — {}", to, from,
                    chain.not_recorded > chain.from_others
-                       ? "a topic on the way was not recorded: record it, too"
+                       ? "a topic on the way was not recorded: record it, too, or follow it with cardan trace if it "
+                         "stays within a process"
                        : "cardan check FILE.json shows the ways"));
   return kFailed;
 }

@@ -175,8 +175,8 @@ class Account {
   static std::size_t size_of(const std::string& name) { return name.size(); }
   static std::size_t size_of(const Key& key) { return key.first.size() + key.second.size(); }
 
-  /// A few bytes of a chunk may be unpacked to any number of names: beyond a limit none is kept, and messages count for
-  /// their channel's number. Gives the name's place; the end: it is not kept.
+  /// Keeps a name for a number. Returns its place, or the end if all names together are too long: a small chunk can be
+  /// unpacked to very many names. Messages without a kept name are counted under their channel's number.
   template <class Name>
   auto keep(std::map<std::uint16_t, Name>& names, std::uint16_t id, Name name) {
     constexpr std::size_t kMostNames = std::size_t{64} << 20;
@@ -186,7 +186,8 @@ class Account {
     name_bytes_ += size_of(name);
     if (name_bytes_ <= kMostNames) return names.emplace(id, std::move(name)).first;
     if (!std::exchange(too_many_names_, true))
-      problems_.emplace_back("topics and types have names of more than 64 MiB: further ones are not told apart");
+      problems_.emplace_back(
+          "the names of topics and types exceed 64 MiB: messages of further topics are counted by channel number");
     return names.end();
   }
 
@@ -199,8 +200,8 @@ class Account {
         const auto schema = schemas_.find(channel->schema_id);
         if (const auto known = keep(channels_, channel->id,
                                     Key{channel->topic, schema == schemas_.end() ? std::string("-") : schema->second});
-            known != channels_.end())
-          topics_.try_emplace(known->second);
+            known != channels_.end() && topics_.try_emplace(known->second).second)
+          topic_name_bytes_ += size_of(known->second);
       }
     } else if (record.is(mcap::Opcode::Message)) {
       const auto message = mcap::decode<mcap::Message>(record.content);
@@ -241,7 +242,8 @@ class Account {
   std::map<Key, TopicBytes> topics_;
   std::map<std::uint16_t, Key> channels_;         ///< of the file that is read
   std::map<std::uint16_t, std::string> schemas_;  ///< the same
-  std::size_t name_bytes_ = 0;                    ///< of all that were kept
+  std::size_t name_bytes_ = 0;                    ///< of all that are kept
+  std::size_t topic_name_bytes_ = 0;              ///< of these, in `topics_`
   bool too_many_names_ = false;
   std::vector<std::string> problems_, notes_;
   mcap::Bytes buffer_;

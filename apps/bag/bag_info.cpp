@@ -9,6 +9,8 @@
 #include <set>
 #include <system_error>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "apps/bag/bag.hpp"
 #include "apps/bag/info_file.hpp"
@@ -113,17 +115,16 @@ std::map<std::string, mcap::ChunkIndex> by_compression(const Contents& contents)
 
 /// Attachments, each once: the parts of a recording have the same ones.
 std::vector<const mcap::AttachmentIndex*> attachments_of(const Contents& contents) {
+  const auto key = [](const mcap::AttachmentIndex& a) {
+    return std::tie(a.name, a.media_type, a.data_size, a.log_time);
+  };
+  std::set<decltype(key(std::declval<const mcap::AttachmentIndex&>()))> earlier;
   std::vector<const mcap::AttachmentIndex*> all;
   for (const InfoFile& file : contents.files.all()) {
     const std::size_t before = all.size();
-    for (const mcap::AttachmentIndex& a : file.summary().attachments()) {
-      const auto end = all.begin() + static_cast<std::ptrdiff_t>(before);
-      if (std::none_of(all.begin(), end, [&](const auto* b) {
-            return std::tie(a.name, a.media_type, a.data_size, a.log_time) ==
-                   std::tie(b->name, b->media_type, b->data_size, b->log_time);
-          }))
-        all.push_back(&a);
-    }
+    for (const mcap::AttachmentIndex& a : file.summary().attachments())
+      if (!earlier.contains(key(a))) all.push_back(&a);
+    for (std::size_t i = before; i < all.size(); ++i) earlier.insert(key(*all[i]));
   }
   return all;
 }

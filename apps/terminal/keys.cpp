@@ -92,11 +92,11 @@ Keyboard::Keyboard() {
   one_by_one.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   one_by_one.c_cc[VMIN] = 0;
   one_by_one.c_cc[VTIME] = 0;
-  there_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &one_by_one) == 0;
+  changed_ = there_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &one_by_one) == 0;
 }
 
 Keyboard::~Keyboard() {
-  if (there_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  if (changed_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
 std::vector<char32_t> Keyboard::wait(std::chrono::milliseconds timeout) {
@@ -106,8 +106,8 @@ std::vector<char32_t> Keyboard::wait(std::chrono::milliseconds timeout) {
   const ssize_t bytes = ::read(STDIN_FILENO, buffer.data(), buffer.size());
   if (bytes > 0) {
     bytes_.append(buffer.data(), static_cast<std::size_t>(bytes));
-  } else if (bytes == 0 || errno != EINTR) {
-    there_ = false;  // the terminal is gone
+  } else if (bytes == 0 ? (wanted.revents & POLLHUP) != 0 : errno != EINTR && errno != EAGAIN) {
+    there_ = false;  // the terminal is gone; without POLLHUP, another program was faster
   }
   return keys_in(bytes_);
 }

@@ -32,6 +32,7 @@ class Keyboard {
 
  private:
   bool there_ = false;
+  bool changed_ = false;  ///< the terminal: `before_` is to be restored
   termios before_{};
   std::string bytes_;
 };

@@ -160,7 +160,8 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
     text += table_of(way) + "Shares are of the mean: means of hops add up, percentiles do not.\n\n";
     text += slow_frames_text(way, meanwhile) + "\n";
   }
-  if (chain.ways.size() > 1) text += fmt::format("All {} ways: {}.\n", chain.ways.size(), whole_text(whole_of(chain)));
+  if (chain.ways.size() > 1)
+    text += fmt::format("These {} ways: {}.\n", chain.ways.size(), whole_text(whole_of(chain)));
   if (chain.from_others != 0)
     text += fmt::format("Resting on nothing of {}: {} on {}.\n", printable(from),
                         number_of(chain.from_others, "publication"), printable(to));
@@ -205,10 +206,10 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
   }
   ordered_json all{{"from", from},
                    {"to", to},
-                   {"all_us", figures_of(whole_of(chain))},
                    {"ways", std::move(ways)},
                    {"from_others", chain.from_others},
                    {"incomplete", chain.incomplete}};
+  if (!chain.ways.empty()) all["all_us"] = figures_of(whole_of(chain));
   if (chain.more_ways != 0) all["more_ways"] = chain.more_ways;
   return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -44,7 +44,7 @@ TEST(HopTable, TheTableNamesTheSlowHop) {
   const std::string text = hop_tables(chain, "/camera", "/command", busy);
   EXPECT_NE(text.find("20 frames"), std::string::npos) << text;
   EXPECT_NE(text.find("callback 1"), std::string::npos) << text;
-  EXPECT_EQ(text.find("All "), std::string::npos) << "there is one way\n" << text;
+  EXPECT_EQ(text.find("These "), std::string::npos) << "there is one way\n" << text;
 }
 
 TEST(HopTable, OfSeveralWaysItShowsThemAllAndReportsTheRest) {
@@ -62,7 +62,7 @@ TEST(HopTable, OfSeveralWaysItShowsThemAllAndReportsTheRest) {
   EXPECT_EQ(found.at("all_us").at("p99"), 300);
   EXPECT_EQ(found.at("more_ways"), 7);
   const std::string text = hop_tables(chain, "/camera", "/command", idle);
-  for (const char* part : {"All 2 ways: 4 frames", "/camera: 5 publications", "Not traced on the whole way: 6",
+  for (const char* part : {"These 2 ways: 4 frames", "/camera: 5 publications", "Not traced on the whole way: 6",
                            "On further ways than these 2: 7 publications"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -80,20 +81,24 @@ std::vector<detail::TracedEvent> gather(detail::TraceObserver& observer, double 
   const std::int64_t begin = steady_now();
   const std::int64_t until = seconds > 0 ? begin + static_cast<std::int64_t>(seconds * 1e9) : 0;
   detail::TraceRoom room{.all = kMostTraceEvents, .of_others = kMostTraceEvents / 4};
+  std::int64_t drained = begin;
   for (std::int64_t now = begin, looked = begin; !stopping() && (until == 0 || now < until); now = steady_now()) {
     std::this_thread::sleep_for(kBetweenDrains);
     observer.drain(events, room);
-    ended_early = room.all == 0;
-    if (ended_early) {
-      warn(fmt::format("the trace ends after {:.1f} s: {} events are all that it keeps in memory",
-                       static_cast<double>(steady_now() - begin) / 1e9, events.size()));
-      break;
-    }
+    if (room.all == 0) break;
     if (now - looked < kBetweenLooks) continue;
-    observer.refresh([&] { observer.drain(events, room); });
+    observer.refresh([&] {
+      if (steady_now() - drained < std::chrono::nanoseconds(kBetweenDrains).count()) return;
+      observer.drain(events, room);
+      drained = steady_now();
+    });
     looked = now;
   }
   observer.drain(events, room);
+  ended_early = room.all == 0;
+  if (ended_early)
+    warn(fmt::format("the trace ends after {:.1f} s: {} events are all that it keeps in memory",
+                     static_cast<double>(steady_now() - begin) / 1e9, events.size()));
   observer.refresh();  // names of what came last
   if (room.of_others == 0) warn("other users' processes wrote more events than a trace keeps of them");
   return events;
@@ -212,11 +217,15 @@ bool show_hops(const std::vector<detail::TracedEvent>& events, const detail::Tra
   };
   emit(o.json ? hops_json(chain, o.from, o.to, meanwhile, o.frames) : hop_tables(chain, o.from, o.to, meanwhile));
   if (!chain.ways.empty()) return true;
-  const std::vector<std::string> known = observer.topics();
+  std::set<std::string> published;
+  for (const detail::TracedEvent& event : events)
+    if (event.what.kind == layout::TraceKind::Publish) published.insert(words.topic(event.what.stream));
   for (const std::string& topic : {o.from, o.to})
-    if (std::find(known.begin(), known.end(), topic) == known.end()) {
-      warn(fmt::format("no publication on {} was traced — {}", topic,
-                       config::suggestion(topic, known, "cardan topic list shows the topics")));
+    if (!published.contains(topic)) {
+      const std::vector<std::string> known = observer.topics();
+      const bool is_known = std::find(known.begin(), known.end(), topic) != known.end();
+      warn(fmt::format("no publication on {} was traced{}{}", topic, is_known ? "" : " — ",
+                       is_known ? "" : config::suggestion(topic, known, "cardan topic list shows the topics")));
       return false;
     }
   warn(fmt::format("no publication on {} rests on one on {} in this trace", o.to, o.from));
@@ -240,12 +249,14 @@ int trace(const TraceOptions& asked) {
     return observer.processes()[event.process].pid == ::getpid();
   });
   trace::sort_by_time(events);
-  // Before the file, whose disk may be full.
-  const bool found = o.from.empty() || events.empty() || show_hops(events, observer, o);
   ChromeTrace written;
-  if (file)
-    written = write_chrome_trace(events, trace::words_of(observer),
-                                 [&file](std::string_view text) { write_all(file.get(), text); });
+  std::optional<Error> not_written;  // the table comes nevertheless
+  if (file) try {
+      written = write_chrome_trace(events, trace::words_of(observer),
+                                   [&file](std::string_view text) { write_all(file.get(), text); });
+    } catch (const Error& e) {
+      not_written = e;
+    }
   const int code = show_gaps(observer, written, o.last > 0) || ended_early ? kLoss : kOk;
   if (events.empty() && o.last > 0) {
     warn(
@@ -258,12 +269,14 @@ int trace(const TraceOptions& asked) {
     warn("no event was traced: nothing was published, or no process of this user runs");
     return kFailed;
   }
-  if (!o.file.empty()) {
+  if (!o.file.empty() && !not_written) {
     std::set<std::uint32_t> processes;
     for (const detail::TracedEvent& event : events) processes.insert(event.process);
     warn(fmt::format("{}: {} events and {} arrows of {}", o.file, written.events, written.arrows,
                      number_of(processes.size(), "process", "es")));
   }
+  const bool found = o.from.empty() || show_hops(events, observer, o);
+  if (not_written) throw *not_written;
   return found ? code : kFailed;
 }
 

@@ -44,7 +44,7 @@ namespace detail {
 /// moves.
 struct BuildStamp {
   std::uint32_t stamp_bytes = sizeof(BuildStamp);
-  std::uint32_t runtime_version = 4;  ///< counts up with each change of the runtime's interface to libraries
+  std::uint32_t runtime_version = 5;  ///< counts up with each change of the runtime's interface to libraries
   std::uint32_t context_bytes = sizeof(Context);
   std::uint32_t component_bytes = sizeof(Component);
   std::uint32_t sample_bytes = sizeof(SampleBlock);

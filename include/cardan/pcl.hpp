@@ -28,20 +28,22 @@ void to_pcl(const PointCloud& cloud, pcl::PointCloud<PclPoint>& out) {
   const std::int64_t y = cloud.float_offset("y");
   const std::int64_t z = cloud.float_offset("z");
   const std::int64_t intensity = wants_intensity ? cloud.float_offset("intensity") : -1;
-  if (x < 0 || y < 0 || z < 0 || !cloud.valid()) {
-    throw Error(ErrorCode::InvalidArgument,
-                "a point cloud without x, y, z as 32-bit floats, or with less data than its sizes say",
-                "look at it with `cardan topic echo`; PCL needs these three");
-  }
+  if (x < 0 || y < 0 || z < 0)
+    throw Error(ErrorCode::InvalidArgument, "the point cloud has no x, y and z as 32-bit floats",
+                "publish these three fields as FLOAT32");
+  if (!cloud.valid())
+    throw Error(ErrorCode::InvalidArgument, "the point cloud has less data than its height, width and steps require",
+                "check row_step and data of the publisher");
   const std::size_t height = cloud.height;
   const std::size_t width = cloud.width;
   out.header.stamp = static_cast<std::uint64_t>(cloud.header.stamp / 1000);  // PCL counts microseconds
   out.header.seq = static_cast<std::uint32_t>(cloud.header.sequence);
-  out.header.frame_id = std::string(cloud.header.frame_id.view());
+  out.header.frame_id = cloud.header.frame_id.view();
   out.height = cloud.height;
   out.width = cloud.width;
   out.is_dense = cloud.is_dense;
   out.points.resize(height * width);
+  if (out.points.empty()) return;  // any height is valid without a width
   const auto load = [](const std::uint8_t* point, std::int64_t offset) {
     float value = 0;
     std::memcpy(&value, point + offset, sizeof value);

@@ -103,7 +103,7 @@ SampleBlock* block_of(const Sample<T>& sample) noexcept {
 }
 
 template <class T>
-struct ObjectBlock : SampleBlock {
+struct ObjectBlock : OwnBlock {
   std::shared_ptr<const T> object;
 };
 }  // namespace detail
@@ -152,7 +152,7 @@ template <Message T>
 [[nodiscard]] Sample<T> copy_of(const Sample<T>& sample) {
   const detail::SampleBlock* from = detail::block_of(sample);
   if (from == nullptr || from->payload == nullptr) return sample;  // holds no slot
-  struct alignas(64) Copy : detail::SampleBlock {
+  struct alignas(64) Copy : detail::OwnBlock {
     T content{};
     std::unique_ptr<std::byte[]> bytes;
   };

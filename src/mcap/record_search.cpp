@@ -79,18 +79,17 @@ bool RecordSearch::may_go_on_at(std::uint64_t offset) const {
 bool RecordSearch::fits(Opcode opcode, std::uint64_t content, std::uint64_t length, bool alone) {
   const bool large = opcode == Opcode::Chunk || opcode == Opcode::Attachment;
   if (!large && length > kMostSmallRecordBytes) return false;
-  if (!afford(large ? 0 : length) ||
-      !file_.read_exactly(content, large ? std::min(length, kRecordHeadBytes) : length, buffer_))
-    return false;
+  const std::uint64_t head_bytes = large ? std::min(length, kRecordHeadBytes) : length;
+  if (!afford(head_bytes) || !file_.read_exactly(content, head_bytes, buffer_)) return false;
   switch (opcode) {
     case Opcode::Chunk: {
       const auto head = chunk_head(buffer_, length);
       if (!head) return false;
-      return compression_named(head->chunk.compression) && afford(length);
+      return compression_named(head->chunk.compression) && afford(length - head_bytes);
     }
     case Opcode::Attachment: {
       const auto head = attachment_head(buffer_, length);
-      return head && is_name(head->name) && afford(length);
+      return head && is_name(head->name) && afford(length - head_bytes);
     }
     case Opcode::Schema:
       return is_whole<Schema>(buffer_, alone);

@@ -68,7 +68,7 @@ void publish_object(OutputCore& core, SampleBlock* block) noexcept { core.publis
 
 const std::shared_ptr<PublisherCore>* publisher_of_encoded(OutputCore& core) noexcept {
   if (!core.goes_outside() || is_forked_child()) return nullptr;
-  core.pass_gate();
+  core.begin_encoding();
   return &core.publisher();
 }
 

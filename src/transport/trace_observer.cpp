@@ -116,16 +116,17 @@ void TraceObserver::refresh(const std::function<void()>& between) {
   refuse_forked_child();
   // Other users' processes come last, and have a time limit together.
   const std::int64_t others_time = 2 * options_.timeout.count();
-  for (const bool others : {false, true}) {
-    const std::int64_t began = steady_now();
+  std::int64_t asked = 0;
+  for (const bool others : {false, true})
     for (const auto& source : sources_) {
       const TracedProcess& process = processes_[source->process];
       if (process.ended || process.foreign != others) continue;
-      if (others && steady_now() - began > others_time) break;
+      if (asked > others_time) break;
+      const std::int64_t began = steady_now();
       ask(*source);
+      if (others) asked += steady_now() - began;
       if (between) between();
     }
-  }
   find(between);
 }
 

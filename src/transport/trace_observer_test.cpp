@@ -86,7 +86,8 @@ TEST_F(TraceObserverTest, SeesPublicationsAndTakes) {
     EXPECT_LE(taken[i].what.time_ns, end);
   }
   EXPECT_EQ(observer.topic_of(published[0].what.stream), "/traced");
-  EXPECT_EQ(observer.topics(), std::vector<std::string>{"/traced"});
+  const std::vector<std::string> topics = observer.topics();  // of other tests, too: a process keeps names
+  EXPECT_EQ(std::count(topics.begin(), topics.end(), "/traced"), 1);
   EXPECT_EQ(observer.thread_of(published[0]).thread, ::gettid());
   EXPECT_FALSE(observer.thread_of(published[0]).name.empty());
   EXPECT_EQ(observer.processes()[0].overwritten, 0U);

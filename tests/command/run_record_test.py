@@ -114,12 +114,13 @@ class Case(unittest.TestCase):
 
 class Everything(Case):
     def test_each_run_is_a_file_that_is_good(self):
-        file = self.system({"output": "events/", "topics": ["/distance", "/test/*"], "exclude": "/test/image", "compression": "zstd"})
+        file = self.system({"output": "events/", "topics": ["/distance", "/test/*"], "exclude": "/test/image", "compression": "zstd", "causes": False})
         self.begin(file)
         publisher = self.publisher()
         self.tell(publisher, "publish 20")
         first = int(self.until(r"record \(pid (\d+)\) runs after"))
         self.wait(lambda: self.files())
+        self.assertIn("--no-causes", pathlib.Path(f"/proc/{first}/cmdline").read_text().split("\0"))
         self.cardan("run", "--restart", "record")
         self.until(r"record \(pid (\d+)\) runs (?:after|again)", 2)
         self.assertFalse(os.path.exists(f"/proc/{first}"))

@@ -158,7 +158,8 @@ class Trace(unittest.TestCase):
         cardan("trace", "--from", "/camera", codes=(2,))
         cardan("trace", "--json", "-o", path("x.json"), codes=(2,))
         self.assertIn("did you mean 'brake'?", cardan("trace", "--chain", "brak", codes=(1,)).stderr)
-        cardan("trace", "--seconds", "0.2", "--from", "/nowhere", "--to", "/command", codes=(1,))
+        told = cardan("trace", "--seconds", "0.5", "--from", "/nowhere", "--to", "/command", codes=(1,)).stderr
+        self.assertIn("no publication on /nowhere was traced — there ", told)
         cardan("trace", "--on", "-o", path("x.json"), codes=(2,))
         cardan("trace", "--last", "1", "--seconds", "1", "-o", path("x.json"), codes=(2,))
         for seconds in ("0", "-1", "1e11", "nan"):

@@ -373,7 +373,7 @@ class TraceTruth(unittest.TestCase):
                 while deed.grounds:
                     cause = self.deeds[deed.grounds[0].topic, deed.grounds[0].number]
                     if cause.topic == "/scene":
-                        [cause] = [self.deeds[ground.topic, ground.number] for ground in cause.grounds if row[f"{ground.topic} → {deed.topic}"]]
+                        [cause] = [self.deeds[ground.topic, ground.number] for ground in cause.grounds if row.get(f"{ground.topic} → {deed.topic}")]
                     took = 1_000 * int(row[f"{cause.topic} → {deed.topic}"])
                     # The recording has microseconds.
                     self.assertTrue(deed.before - cause.after - 2_000 <= took <= deed.after - cause.before + 2_000, (vars(cause), took, vars(deed)))

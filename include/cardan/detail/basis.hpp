@@ -20,7 +20,7 @@ struct Basis {
   std::uint64_t stream = 0;    ///< of the cause; 0: none
   std::uint64_t sequence = 0;  ///< of the cause
   /// The same of the nearest cause that other processes can find, too: the cause itself, or, if that passes within this
-  /// process only, the one on which it rests.
+  /// process only, the one on which it rests, or, if that is none, another ground.
   std::uint64_t shared_stream = 0, shared_sequence = 0;
 
   /// The older of two origins. An unknown one could be older than any.
@@ -31,18 +31,26 @@ struct Basis {
   void add(const Basis& other) noexcept {
     if (other.origin_ns == 0) return;
     const std::int64_t oldest = older(origin_ns, other.origin_ns);
-    if (oldest != origin_ns || stream == 0) caused_by(other);
+    if (oldest != origin_ns || stream == 0)
+      caused_by(other);
+    else if (shared_stream == 0)
+      share(other);
     origin_ns = oldest;
   }
   /// Its cause becomes that of `other`.
   void caused_by(const Basis& other) noexcept {
     stream = other.stream;
     sequence = other.sequence;
-    shared_stream = other.shared_stream;
-    shared_sequence = other.shared_sequence;
+    if (other.shared_stream != 0) share(other);
   }
   /// Adds a sample that was read.
   void add(const SampleBlock& sample) noexcept;
+
+ private:
+  void share(const Basis& other) noexcept {
+    shared_stream = other.shared_stream;
+    shared_sequence = other.shared_sequence;
+  }
 };
 
 /// The part of one chain in the grounds of a publication (docs/chains.md). Its members have no initial value, because

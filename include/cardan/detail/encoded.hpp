@@ -92,7 +92,7 @@ SampleBlock* decode_sample(SampleBlock* block) noexcept {
                                                                      .source_time = encoded.source_time(),
                                                                      .missed = encoded.missed()});
     SampleBlock* decoded = block_of(sample);
-    decoded->take_ground_of(*block);
+    static_cast<OwnBlock*>(decoded)->take_ground_of(*block);
     decoded->references.fetch_add(1, std::memory_order_relaxed);
     return decoded;
   } catch (...) {

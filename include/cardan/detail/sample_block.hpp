@@ -39,9 +39,7 @@ struct SampleBlock {
   std::int64_t source_ns = 0;
   std::int64_t origin_ns = 0;                  ///< steady clock, the oldest publication that it rests on; 0: its own
   std::uint64_t stream_id = 0;                 ///< of its publisher; 0: none
-  std::uint64_t cause_stream = 0;              ///< if it `is_private`: what Basis::shared_stream of its effects is
-  std::uint64_t cause_sequence = 0;            ///< the same of its sequence
-  bool is_private = false;                     ///< only this process can find it: an object, or on a private topic
+  bool is_private = false;                     ///< an OwnBlock that only this process can find
   bool foreign = false;                        ///< of another user, who may say what he likes
   std::uint8_t chain_count = 0;                ///< of `chains`
   std::uint32_t chain_from = 0;                ///< ChainRole::key() of its topic, if a chain begins there; or 0
@@ -49,8 +47,6 @@ struct SampleBlock {
   std::unique_ptr<const ChainGrounds> own_chains{};  ///< the same of an object of this process; not a subscriber's
   void (*release)(SampleBlock* block) noexcept = nullptr;  ///< null: a subscriber's block
 
-  /// It has the same content as another sample, so that it rests on the same. Throws std::bad_alloc.
-  void take_ground_of(const SampleBlock& other);
   /// Steady clock, nanoseconds; 0: not known.
   [[nodiscard]] std::int64_t origin() const noexcept {
     return origin_ns == kUnknownOrigin ? 0 : origin_ns != 0 ? origin_ns : publish_ns;
@@ -60,6 +56,17 @@ struct SampleBlock {
     if (foreign) return kUnknownOrigin;
     return origin_ns != 0 ? origin_ns : publish_ns;
   }
+};
+
+static_assert(sizeof(SampleBlock) <= 128, "each take touches it: two cache lines");
+
+/// A block that this process made itself: of an object, of a slot of its own publisher, or of a copy.
+struct OwnBlock : SampleBlock {
+  /// If it `is_private`: the nearest cause that others can find, as Basis::shared_stream.
+  std::uint64_t cause_stream = 0, cause_sequence = 0;
+
+  /// It has the same content as another sample, so that it rests on the same. Throws std::bad_alloc.
+  void take_ground_of(const SampleBlock& other);
 };
 
 void give_back_taken(SampleBlock* block) noexcept;

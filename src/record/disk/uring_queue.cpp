@@ -77,7 +77,7 @@ class UringQueue final : public IoQueue {
       auto& o = operations_[static_cast<std::size_t>(::io_uring_cqe_get_data64(cqe))];
       const int result = cqe->res;
       ::io_uring_cqe_seen(&ring_, cqe);
-      if (goes_on(o, result)) {
+      if (needs_another_step(o, result)) {
         prepare(o);
         continue;
       }
@@ -147,15 +147,11 @@ class UringQueue final : public IoQueue {
   }
 
   /// After a completion: whether there is more to do for this operation.
-  bool goes_on(Operation& o, int result) noexcept {
+  bool needs_another_step(Operation& o, int result) noexcept {
     constexpr int kMostRetries = 1000;
-    if (result == -EINTR || result == -EAGAIN) {
-      if (++o.retries <= kMostRetries) return true;
-      o.error = -result;
-      return false;
-    }
+    if ((result == -EINTR || result == -EAGAIN) && ++o.retries <= kMostRetries) return true;
     if (result < 0) {
-      o.error = o.kind == Kind::WriteBack ? 0 : -result;  // that one was a favour to the page cache
+      o.error = o.kind == Kind::WriteBack ? 0 : -result;  // write-back only frees the page cache earlier
       return false;
     }
     if (o.kind != Kind::Write) return false;

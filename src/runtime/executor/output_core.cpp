@@ -93,14 +93,16 @@ void OutputCore::note_chains(SampleBlock& object) const noexcept {
   object.own_chains.reset(new (std::nothrow) ChainGrounds(grounds));  // without memory, its readers know no chain
 }
 
-void OutputCore::note_cause(SampleBlock& object, const Basis& basis) noexcept {
+void OutputCore::begin_encoding() noexcept {
+  pass_gate();
+  encoded_before_ = publisher_->published();
+}
+
+void OutputCore::note_cause(OwnBlock& object, const Basis& basis) const noexcept {
   object.is_private = true;
-  object.cause_stream = basis.shared_stream;
-  object.cause_sequence = basis.shared_sequence;
-  if (!goes_outside() || publisher_->published() == encoded_) return;
-  encoded_ = publisher_->published();
-  object.cause_stream = publisher_->header().stream;
-  object.cause_sequence = encoded_;
+  const bool is_encoded = goes_outside() && publisher_->published() != encoded_before_;
+  object.cause_stream = is_encoded ? stream_ : basis.shared_stream;
+  object.cause_sequence = is_encoded ? publisher_->published() : basis.shared_sequence;
 }
 
 void OutputCore::publish(SampleBlock* block) noexcept {
@@ -111,7 +113,7 @@ void OutputCore::publish(SampleBlock* block) noexcept {
   const Basis basis = basis_of_publication({});
   if (block->origin_ns == 0) block->origin_ns = basis.origin_ns;
   block->stream_id = stream_;
-  note_cause(*block, basis);
+  note_cause(static_cast<OwnBlock&>(*block), basis);
   if (chain_.entries != 0) note_chains(*block);
   if (trace::on()) [[unlikely]]
     trace::write_publication(steady_now(), stream_, n, 0, basis);

@@ -45,7 +45,9 @@ class OutputCore {
   [[nodiscard]] std::int64_t announced_ns() const noexcept { return announced_ns_; }
   /// A slot, to other processes by shared memory and to this one's inputs where it lies. As Publisher::publish.
   bool publish(const Filled& filled) noexcept;
-  /// An object of this process, to its inputs. Takes over the reference.
+  /// Before an object is encoded for other processes.
+  void begin_encoding() noexcept;
+  /// An object of this process (an OwnBlock), to its inputs. Takes over the reference.
   void publish(SampleBlock* block) noexcept;
   /// When no slot is free although no loan is out: components of this process keep more samples than they said. Adds
   /// slots, up to a bound, and says so once. False: none can be added. Blocks while a subscriber attaches.
@@ -69,7 +71,7 @@ class OutputCore {
   template <bool kKeep>
   HandOver hand_over() noexcept;  ///< to the inputs here; kKeep: and for those that come later, with their lock
   void note_chains(SampleBlock& object) const noexcept;
-  void note_cause(SampleBlock& object, const Basis& basis) noexcept;
+  void note_cause(OwnBlock& object, const Basis& basis) const noexcept;
 
   const ChainRole chain_;
   std::shared_ptr<const ChainEnds> ends_;
@@ -81,8 +83,8 @@ class OutputCore {
   std::uint64_t stream_;                 ///< of its samples in this process
   const trace::StreamName stream_name_;  ///< if it has no publisher, which would tell it
   Atomic<std::uint64_t> published_{0};
-  std::uint64_t encoded_ = 0;    ///< objects that other processes can find, too
-  std::uint32_t room_made_ = 0;  ///< slots
+  std::uint64_t encoded_before_ = 0;  ///< the newest publication of an object to others before this one
+  std::uint32_t room_made_ = 0;       ///< slots
   bool told_not_encoded_ = false;
   RecorderGate* gate_ = nullptr;  ///< until the first publication
   std::int64_t announced_ns_ = 0;

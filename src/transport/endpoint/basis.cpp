@@ -17,11 +17,16 @@ namespace {
 }  // namespace
 
 void Basis::add(const SampleBlock& sample) noexcept {
-  add(Basis{.origin_ns = sample.basis_ns(),
-            .stream = sample.stream_id,
-            .sequence = sample.sequence,
-            .shared_stream = sample.is_private ? sample.cause_stream : sample.stream_id,
-            .shared_sequence = sample.is_private ? sample.cause_sequence : sample.sequence});
+  Basis basis{.origin_ns = sample.basis_ns(),
+              .stream = sample.stream_id,
+              .sequence = sample.sequence,
+              .shared_stream = sample.stream_id,
+              .shared_sequence = sample.sequence};
+  if (sample.is_private) {
+    basis.shared_stream = static_cast<const OwnBlock&>(sample).cause_stream;
+    basis.shared_sequence = static_cast<const OwnBlock&>(sample).cause_sequence;
+  }
+  add(basis);
 }
 
 void ChainGrounds::add(const SampleBlock& sample) noexcept {
@@ -53,12 +58,14 @@ void ChainGrounds::add(const SampleBlock& sample) noexcept {
   }
 }
 
-void SampleBlock::take_ground_of(const SampleBlock& other) {
+void OwnBlock::take_ground_of(const SampleBlock& other) {
   origin_ns = other.origin_ns;
   stream_id = other.stream_id;
-  cause_stream = other.cause_stream;
-  cause_sequence = other.cause_sequence;
   is_private = other.is_private;
+  if (is_private) {
+    cause_stream = static_cast<const OwnBlock&>(other).cause_stream;
+    cause_sequence = static_cast<const OwnBlock&>(other).cause_sequence;
+  }
   foreign = other.foreign;
   chain_from = other.chain_from;
   if (other.chain_count == 0 && other.own_chains == nullptr) return;

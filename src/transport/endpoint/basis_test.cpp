@@ -79,6 +79,70 @@ TEST(CallbackBasis, AFusedSetIsCausedByItsTriggerElseByItsOldestSample) {
   EXPECT_EQ(basis.with({}).sequence, 12U);
 }
 
+/// A sample of stream 1, of a private one that rests on nothing, and of one that rests on sample 21 of stream 2.
+struct PrivateSamples : testing::Test {
+  PrivateSamples() {
+    fill(shared, 1, 11, 50);
+    fill(tick, 8, 81, 40);
+    fill(scene, 9, 91, 30);
+    tick.is_private = scene.is_private = true;
+    scene.cause_stream = 2;
+    scene.cause_sequence = 21;
+  }
+  static void fill(detail::SampleBlock& block, std::uint64_t stream, std::uint64_t sequence, std::int64_t at) {
+    block.stream_id = stream;
+    block.sequence = sequence;
+    block.publish_ns = at;
+  }
+  static void expect(const Basis& basis, std::uint64_t stream, std::uint64_t shared_stream,
+                     std::uint64_t shared_sequence) {
+    EXPECT_EQ(basis.stream, stream);
+    EXPECT_EQ(basis.shared_stream, shared_stream);
+    EXPECT_EQ(basis.shared_sequence, shared_sequence);
+  }
+  detail::OwnBlock shared, tick, scene;
+};
+
+TEST_F(PrivateSamples, TheSharedCauseIsTheNearestThatOthersCanFind) {
+  Basis both, reversed;
+  for (auto* const block : {&shared, &tick}) both.add(*block);
+  for (auto* const block : {&tick, &shared}) reversed.add(*block);
+  expect(both, 8, 1, 11);
+  expect(reversed, 8, 1, 11);
+  both.add(scene);
+  expect(both, 9, 2, 21);
+
+  detail::CallbackBasis basis;
+  basis.triggered_by(tick);
+  expect(basis.with({}), 8, 0, 0);
+  basis.read(shared);
+  expect(basis.with({}), 8, 1, 11);
+  basis.triggered_by(scene);
+  expect(basis.with({}), 9, 2, 21);
+}
+
+TEST_F(PrivateSamples, ASetThatAPrivateSampleCompletesHasTheSharedCauseOfAnother) {
+  for (auto* const trigger : {&tick, &scene}) {
+    detail::CallbackBasis basis;
+    basis.triggered_by(*trigger);
+    detail::SampleBlock* set[] = {&shared, trigger};
+    basis.fused(set, 2);
+    if (trigger == &tick)
+      expect(basis.with({}), 8, 1, 11);
+    else
+      expect(basis.with({}), 9, 2, 21);
+  }
+}
+
+TEST_F(PrivateSamples, ACopyOfOneIsOneToo) {
+  detail::OwnBlock copy;
+  copy.take_ground_of(scene);
+  Basis basis;
+  basis.add(copy);
+  EXPECT_EQ(basis.shared_stream, 2U);
+  EXPECT_EQ(basis.shared_sequence, 21U);
+}
+
 TEST(CallbackBasis, ATimerThatAsksAFusionForASetRestsOnIt) {
   detail::SampleBlock left;
   left.stream_id = 1;

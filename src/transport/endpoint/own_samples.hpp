@@ -27,7 +27,7 @@ class OwnSamples {
     return blocks_ && blocks_[slot].kept.load(std::memory_order_acquire);
   }
   /// Keeps the publisher too, until the sample is dropped.
-  SampleBlock& keep(std::size_t slot, std::shared_ptr<const void> publisher) noexcept {
+  OwnBlock& keep(std::size_t slot, std::shared_ptr<const void> publisher) noexcept {
     Block& b = blocks_[slot];
     b.publisher = std::move(publisher);
     b.release = &release;
@@ -37,7 +37,7 @@ class OwnSamples {
   }
 
  private:
-  struct Block : SampleBlock {
+  struct Block : OwnBlock {
     Atomic<bool> kept{false};
     std::shared_ptr<const void> publisher;
   };

@@ -163,7 +163,7 @@ CARDAN_PUBLISH_PATH SampleBlock* PublisherCore::keep(int slot) noexcept {
   const auto s = static_cast<std::uint32_t>(slot);
   constexpr auto relaxed = std::memory_order_relaxed;
   const layout::SlotMeta& m = at_.meta(s);
-  SampleBlock& b = slots_.own().keep(s, shared_from_this());
+  OwnBlock& b = slots_.own().keep(s, shared_from_this());
   b.slot = s;
   b.message = message(slot);
   b.payload = payload(slot);

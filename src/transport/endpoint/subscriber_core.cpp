@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <span>
 
@@ -411,9 +412,9 @@ bool SubscriberCore::copy_latest(ObservedSample& into) {
     if (best == nullptr) return false;
     best->add_reference();
   }
-  const bool copied = detail::copy_latest(*best, into);
-  best->drop_reference();
-  return copied;
+  const auto drop = [](Stream* s) { s->drop_reference(); };
+  const std::unique_ptr<Stream, decltype(drop)> held(best, drop);  // there may be no memory for the copy
+  return detail::copy_latest(*held, into);
 }
 
 std::int64_t SubscriberCore::quiet_until(const Stream& s, std::int64_t now) const noexcept {
