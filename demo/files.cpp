@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first that is a file, of paths seen from the folder of this program or (absolute) from elsewhere; "": none.
+/// The first file that exists: of `from_program` (relative to the folder of this program, or absolute), else of
+/// `from_here`; "": none.
 std::string first_file(std::initializer_list<const char*> from_program, const char* from_here) {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();

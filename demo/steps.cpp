@@ -113,10 +113,11 @@ void ObstacleStep::find(const PointCloud& cloud, std::uint64_t sequence, Detecti
   obstacles_ = finder_.find(cloud.points<Point>());
   found.header = cloud.header;
   found.header.sequence = sequence;
+  constexpr double kSurePoints = 50;  // an obstacle of so many points has score 1
   for (const Obstacle& o : obstacles_) {
     Detection3D d;
     d.label = FixedString<60>(std::string_view(kind_name(o.kind)));
-    d.score = std::min(1.0, static_cast<double>(o.points) / 50.0);
+    d.score = std::min(1.0, static_cast<double>(o.points) / kSurePoints);
     d.center.position = {static_cast<double>(o.x0 + o.x1) / 2, static_cast<double>(o.y0 + o.y1) / 2,
                          static_cast<double>(o.z0 + o.z1) / 2};
     d.size = {static_cast<double>(o.x1 - o.x0), static_cast<double>(o.y1 - o.y0), static_cast<double>(o.z1 - o.z0)};

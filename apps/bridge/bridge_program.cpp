@@ -83,9 +83,9 @@ ordered_json report_json(const bridge::Bridge& bridge, const std::vector<bridge:
   return {{"time_ns", wall_now()}, {"bridge", bridge.title()}, {"topics", list}, {"notes", bridge.notes()}};
 }
 
-/// Nothing that acts waits for a bridge. When the kernel wakes one, as for each message and each packet, it must not
-/// take the processor from the thread that publishes. Threads and programs that are started later inherit this.
-void take_no_processor() {
+/// A bridge is not urgent. With SCHED_BATCH, a bridge that wakes for a message or a packet does not preempt the thread
+/// that publishes. Threads and programs that are started later inherit this.
+void use_batch_scheduling() {
   const sched_param none{};
   if (::sched_getscheduler(0) == SCHED_OTHER) (void)::sched_setscheduler(0, SCHED_BATCH, &none);
 }
@@ -257,7 +257,7 @@ Exit codes: 0 done, 1 failed, 2 wrong options or rules, 3 done, but something wa
   add_bridge_options(app, options);
   program.add(app);
   app.callback([&] {
-    take_no_processor();
+    use_batch_scheduling();
     bridge::Rules rules;
     std::unique_ptr<bridge::Bridge> bridge;
     try {

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One whose type changed is there with each of its types.
+/// A topic whose type changed has a report for each type.
 const record::TopicReport* topic_of(const record::RecorderReport& report, const record::TopicReport& like) {
   const auto found = std::find_if(report.topics.begin(), report.topics.end(),
                                   [&](const auto& t) { return t.topic == like.topic && t.type == like.type; });

@@ -113,7 +113,7 @@ class Apply {
  private:
   int work() {
     std::vector<config::Problem> problems;
-    // The system has another working directory: what the file names is found from there too.
+    // cardan run has another working directory, so the path must be absolute.
     std::error_code ignored;
     const std::string file = std::filesystem::absolute(o_.file, ignored).lexically_normal().string();
     plan::Plan plan = plan::make_plan(file, o_.changes, problems);
@@ -133,16 +133,14 @@ class Apply {
     try {
       const host::ControlClient::Offered offered = client.offer_plan(*launcher, plan);
       difference_ = offered.difference;
-      if (!difference_.empty()) {
-        if (const int code = agree(); code != kOk) return code;
-      }
+      if (const int code = difference_.empty() ? kOk : agree(); code != kOk) return code;
       const auto done = client.apply_plan(*launcher, offered.offer, kApplyTime);
       applied_ = true;
       if (done.killed)
         return fail(
-            "the plan holds now, but a process did not end in its time, and was killed — the log of cardan run names "
-            "it");
-    } catch (const Error& e) {  // the launcher's word, not the command line's fault
+            "the plan holds now, but a process did not end in time and was killed — the log of cardan run names the "
+            "process");
+    } catch (const Error& e) {  // an error of the launcher, not of the command line
       try {                     // a process that did not start does not bring the old plan back
         applied_ = client.offer_plan(*launcher, plan).difference.empty();
       } catch (const Error&) {

@@ -255,7 +255,7 @@ class TopicStats {
            time_text(static_cast<double>(r.rhythm.longest_gap_ns)), bytes_text(r.bytes_per_s)},
           r.latency, r.age, r.sum(&SubscriberFigures::received),
           r.sum(&SubscriberFigures::missed) + r.sum(&SubscriberFigures::bad));
-      // Of Cardan's own topics everybody is a reader: their sum says enough among all others.
+      // Every process reads Cardan's own topics, so with --all their sum is enough.
       if (o_.all && (r.subscribers.size() < 2 || r.publisher.topic.starts_with("/cardan/"))) continue;
       for (const SubscriberFigures& s : r.subscribers)
         add("", fmt::format("→ {} ({})", printable(s.now.name), s.now.pid), {"", "", "", ""}, s.latency, s.age,

@@ -26,7 +26,7 @@ def compare_files(words):
     from results import BenchError, read_result, write_text
     if not 1 <= words.threshold <= GREATEST_THRESHOLD:
         raise BenchError(f"--threshold {words.threshold:g} is out of range",
-                         f"use a factor from 1 to {GREATEST_THRESHOLD}, as 1.03")
+                         f"use a factor from 1 to {GREATEST_THRESHOLD}, such as 1.03")
     before, after = read_result(words.before), read_result(words.after)
     comparison = compare(before, after, words.threshold)
     if not comparison.rows:

@@ -281,8 +281,7 @@ Scenario parse_scenario(std::string_view word) {
   const std::string cause = fmt::format("--scenarios: unknown scenario `{}`", word);
   const std::string remedy = fmt::format(
       "write publishers and readers as 1p1s, 1p5s, 1p10s or 5p1s (each from 1 to {}), and several such links at once "
-      "as "
-      "4x1p1s (at most {} links and {} processes)",
+      "such as 4x1p1s (at most {} links and {} processes)",
       kMostProcesses, kMostLinks, kMostProcessesOfAll);
   const auto x = word.find('x');
   const std::string_view link = x == std::string_view::npos ? word : word.substr(x + 1);

@@ -27,7 +27,7 @@ PictureFolder::PictureFolder(const std::string& argument, const Beside& beside)
 bool PictureFolder::wait(const std::function<bool()>& stopping) {
   const Timeline::Due next = timeline_.next(steady_now());
   const std::string file = folder_.files[next.frame].string();
-  // Decoded before it is due: a decoder that runs right before a publication delays it by the time of a picture.
+  // It is decoded before it is due, so that decoding does not delay the publication.
   picture_ = cv::imread(file, cv::IMREAD_COLOR);
   if (picture_.size() != size_)
     throw Error(ErrorCode::Unavailable,

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "cardan/arena.hpp"
-#include "cardan/clock.hpp"
+#include "cardan/detail/deadline.hpp"
 #include "cardan/detail/duration.hpp"
 #include "cardan/detail/loaned_slot.hpp"
 #include "cardan/detail/message_type.hpp"
@@ -80,7 +80,7 @@ class AnyPublisher {
   /// that checks now and then whether to continue waiting.
   /// Call it on the publishing thread; blocks.
   [[nodiscard]] bool wait_for_readers(std::chrono::nanoseconds timeout) noexcept {
-    return end_.wait_for_room(steady_now() + timeout.count());
+    return end_.wait_for_room(detail::deadline_after(timeout));
   }
 
   /// Messages published so far. Any thread.

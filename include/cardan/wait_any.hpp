@@ -8,7 +8,7 @@
 #include <span>
 
 #include "cardan/any_subscriber.hpp"
-#include "cardan/clock.hpp"
+#include "cardan/detail/deadline.hpp"
 #include "cardan/detail/duration.hpp"
 #include "cardan/subscriber.hpp"
 
@@ -101,7 +101,7 @@ std::size_t wait_any_for(std::chrono::nanoseconds timeout, const Things&... thin
   static_assert(sizeof...(things) <= detail::kMostWaitedFor);
   detail::AnySet set;
   (set.add(things), ...);
-  return set.wait(steady_now() + timeout.count());
+  return set.wait(detail::deadline_after(timeout));
 }
 
 }  // namespace cardan

@@ -17,8 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "cardan/clock.hpp"
 #include "cardan/any_subscriber.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/detail/deadline.hpp"
 #include "cardan/stop.hpp"
 #include "cardan/wait_any.hpp"
 #include "python/src/errors.hpp"
@@ -36,10 +37,8 @@ constexpr std::int64_t kSlice = 100'000'000;
 
 /// When a wait ends, by the steady clock. `timeout`: nanoseconds, negative: never.
 std::int64_t deadline_of(std::int64_t timeout) noexcept {
-  if (timeout < 0) return std::numeric_limits<std::int64_t>::max();
-  const std::int64_t now = steady_now();
-  return timeout > std::numeric_limits<std::int64_t>::max() - now ? std::numeric_limits<std::int64_t>::max()
-                                                                  : now + timeout;
+  return timeout < 0 ? std::numeric_limits<std::int64_t>::max()
+                     : detail::deadline_after(std::chrono::nanoseconds{timeout});
 }
 
 /// At the interpreter's end no thread may be left in a wait: it could never come back.

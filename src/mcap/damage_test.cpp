@@ -210,5 +210,25 @@ TEST(Damage, FalseChunksEndASearch) {
   EXPECT_EQ(read_all(Reader(file.path(), {.rescan = true, .scanning = {.search = true}})).size(), samples.size());
 }
 
+TEST(Damage, FalsePrefixesEndASearchToo) {
+  const auto samples = test::some_samples(40, 60);
+  const Bytes bytes = test::write_file(samples, {.chunk_bytes = 200});
+  const auto after = [&bytes](std::size_t liars) {
+    constexpr std::uint64_t kClaims = 100'000;
+    Bytes damaged(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(kMagic.size()));
+    // Prefixes of chunks whose heads cannot be true. To see that, each head is read.
+    Bytes liar(kPrefixBytes + 1, std::byte{0xff});
+    liar[0] = static_cast<std::byte>(Opcode::Chunk);
+    std::memcpy(liar.data() + 1, &kClaims, sizeof kClaims);
+    for (std::size_t i = 0; i < liars; ++i) damaged.insert(damaged.end(), liar.begin(), liar.end());
+    damaged.insert(damaged.end(), kClaims, std::byte{0xff});
+    damaged.insert(damaged.end(), bytes.begin() + static_cast<std::ptrdiff_t>(kMagic.size()), bytes.end());
+    const FileOnDisk file(damaged);
+    return read_all(Reader(file.path(), {.rescan = true, .scanning = {.search = true}})).size();
+  };
+  EXPECT_EQ(after(20), samples.size());
+  EXPECT_EQ(after(20'000), 0U) << "more was read than sixteen times the file";
+}
+
 }  // namespace
 }  // namespace cardan::mcap

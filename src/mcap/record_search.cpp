@@ -76,7 +76,7 @@ bool RecordSearch::may_go_on_at(std::uint64_t offset) const {
          prefix->length <= end_ - offset - kPrefixBytes;
 }
 
-bool RecordSearch::fits(Opcode opcode, std::uint64_t content, std::uint64_t length, bool alone) {
+bool RecordSearch::looks_like_record(Opcode opcode, std::uint64_t content, std::uint64_t length, bool alone) {
   const bool large = opcode == Opcode::Chunk || opcode == Opcode::Attachment;
   if (!large && length > kMostSmallRecordBytes) return false;
   const std::uint64_t head_bytes = large ? std::min(length, kRecordHeadBytes) : length;
@@ -104,7 +104,7 @@ bool RecordSearch::fits(Opcode opcode, std::uint64_t content, std::uint64_t leng
 
 bool RecordSearch::hides_a_record(std::uint64_t content, std::uint64_t length) {
   for (const Opcode opcode : {Opcode::Chunk, Opcode::Attachment, Opcode::Schema, Opcode::Channel, Opcode::Metadata})
-    if (fits(opcode, content, length, true)) return true;
+    if (looks_like_record(opcode, content, length, true)) return true;
   return false;
 }
 
@@ -131,7 +131,7 @@ std::optional<std::uint64_t> RecordSearch::next(std::uint64_t from, std::uint64_
     if (opcode < Opcode::Schema || opcode > Opcode::Metadata || from == not_there) continue;
     if (prefix.length == 0 || prefix.length > end_ - from - kPrefixBytes) continue;
     // (A message index leads nowhere: after a crash it may end data that nobody counted yet.)
-    if (fits(opcode, from + kPrefixBytes, prefix.length, false)) return from;
+    if (looks_like_record(opcode, from + kPrefixBytes, prefix.length, false)) return from;
     if (!afford(0)) return std::nullopt;
   }
   return std::nullopt;

@@ -28,8 +28,8 @@ struct ChunkHead {
 /// Empty: they do not fit each other.
 [[nodiscard]] std::optional<AttachmentIndex> attachment_head(View content, std::uint64_t length);
 
-/// Reads on where a search ended before. Not to be shared by threads; blocks for the disk. Its functions throw Error
-/// (System): the disk fails.
+/// Finds the next record after damaged data. Not to be shared by threads; blocks for the disk. Its functions throw
+/// Error (System): the disk fails.
 class RecordSearch {
  public:
   explicit RecordSearch(const InputFile& file) : file_(file), end_(file.size()) {}
@@ -49,7 +49,7 @@ class RecordSearch {
   [[nodiscard]] bool afford(std::uint64_t bytes);
 
  private:
-  [[nodiscard]] bool fits(Opcode opcode, std::uint64_t content, std::uint64_t length, bool alone);
+  [[nodiscard]] bool looks_like_record(Opcode opcode, std::uint64_t content, std::uint64_t length, bool alone);
   [[nodiscard]] bool fill(std::uint64_t from);
 
   const InputFile& file_;

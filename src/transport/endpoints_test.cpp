@@ -258,6 +258,27 @@ TEST_F(Endpoints, WaitAnyNamesTheOneThatIsReady) {
   for (const int end : ends) ::close(end);
 }
 
+TEST_F(Endpoints, TheLongestTimeOutsDoNotEnd) {
+  cardan::Publisher out{kQueue};
+  cardan::Subscriber in{kQueue};
+  std::uint64_t n = 0;
+  for (const auto timeout : {std::chrono::nanoseconds::max(), std::chrono::nanoseconds::max() - 1h}) {
+    std::thread later([&] {
+      std::this_thread::sleep_for(5ms);
+      publish(out, ++n);
+    });
+    EXPECT_EQ(cardan::wait_any_for(timeout, in), 0U);
+    later.join();
+    EXPECT_TRUE(in.take());
+    std::thread again([&] {
+      std::this_thread::sleep_for(5ms);
+      publish(out, ++n);
+    });
+    EXPECT_TRUE(in.wait(timeout));
+    again.join();
+  }
+}
+
 TEST_F(Endpoints, StopEndsEveryWait) {
   cardan::Publisher out{kFresh};
   cardan::Subscriber in{kFresh};

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "cardan/clock.hpp"
+#include "cardan/detail/deadline.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
 
@@ -42,7 +42,7 @@ void SubscriberEnd::end() noexcept {
 CARDAN_TAKE_PATH SampleBlock* SubscriberEnd::take() noexcept { return core_->take(); }
 CARDAN_TAKE_PATH SampleBlock* SubscriberEnd::wait() noexcept { return core_->wait(0); }
 CARDAN_TAKE_PATH SampleBlock* SubscriberEnd::wait(std::chrono::nanoseconds timeout) noexcept {
-  return core_->wait(steady_now() + timeout.count());
+  return core_->wait(deadline_after(timeout));
 }
 bool SubscriberEnd::copy_latest(ObservedSample& into) { return core_->copy_latest(into); }
 Reason SubscriberEnd::reason() const noexcept { return core_->reason(); }

@@ -282,7 +282,7 @@ class Servant(PlanCase):
         os.kill(self.running.pids()["servant"], signal.SIGSTOP)
         self.write(priority=1)
         text = self.cardan("run", "--apply", self.file, "--yes", code=1)
-        self.assertIn("the plan holds now, but a process did not end in its time, and was killed", text)
+        self.assertIn("the plan holds now, but a process did not end in time and was killed", text)
         self.running.wait_for(lambda: self.running.pids())
         self.assertIn("did not end within 0.2 s after SIGTERM, and is killed", self.running.text())
 

@@ -163,7 +163,7 @@ void Viewer::handle(const Unadvertise& request) {
 
 void Viewer::ask(Inquirer::Question question) {
   if (questions_ >= kMostQuestionsOfOne || !hub_.ask(std::move(question)))
-    return tell(Level::Error, "Too many requests for parameters wait for their answers.");
+    return tell(Level::Error, "Too many requests for parameters are pending: wait for their answers, then try again.");
   ++questions_;
 }
 

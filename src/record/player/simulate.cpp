@@ -125,7 +125,7 @@ class Replay {
            p.problem.cause;
   }
 
-  /// The steady clock continued while the wall clock was set.
+  /// Skips a gap that is longer than max_gap: the clock was set, or nothing was recorded.
   void skip_gap(std::uint64_t gap) {
     if (options_.max_gap.count() == 0 || gap <= static_cast<std::uint64_t>(options_.max_gap.count())) return;
     shift_ += static_cast<std::int64_t>(gap);

@@ -141,7 +141,7 @@ Decision Scheduler::by_cycle(const Backlog& backlog, std::int64_t age, double fu
     return paced(outlook.alive == 0 ? WriteReason::NoHints : WriteReason::NoWindow, recent_, horizon, backlog, now);
   }
   if (outlook.quiet_until > now) {
-    const std::uint64_t bytes = that_fits(backlog, outlook.quiet_until, pressure, now);
+    const std::uint64_t bytes = bytes_that_fit(backlog, outlook.quiet_until, pressure, now);
     if (bytes != 0) {
       const WriteReason why = outlook.busy_share <= quiet ? WriteReason::IdleWindow : WriteReason::QuietEnough;
       const bool rest = bytes < backlog.bytes;
@@ -155,9 +155,10 @@ Decision Scheduler::by_cycle(const Backlog& backlog, std::int64_t age, double fu
   return {0, outlook.change_ns, WriteReason::Busy};
 }
 
-/// The bytes that should be on the disk by `until`; 0: wait for a better window, the less so the more presses.
-std::uint64_t Scheduler::that_fits(const Backlog& backlog, std::int64_t until, double pressure,
-                                   std::int64_t now) const noexcept {
+/// The bytes that should be on the disk by `until`. 0: wait for a better window; the higher the pressure, the smaller
+/// the window that is accepted.
+std::uint64_t Scheduler::bytes_that_fit(const Backlog& backlog, std::int64_t until, double pressure,
+                                        std::int64_t now) const noexcept {
   if (disk_.speed() <= 0) return Decision::kAll;  // to get to know it
   const double room = disk_.speed() * static_cast<double>(until - now) - static_cast<double>(backlog.in_flight_bytes);
   if (room >= static_cast<double>(backlog.bytes)) return Decision::kAll;
@@ -168,7 +169,7 @@ std::uint64_t Scheduler::that_fits(const Backlog& backlog, std::int64_t until, d
 
 Decision Scheduler::paced(WriteReason why, const schedule::Arrivals& arrivals, std::int64_t horizon,
                           const Backlog& backlog, std::int64_t now) noexcept {
-  // A little faster than it comes, or what once waited would wait for ever.
+  // Slightly faster than data arrives; otherwise a backlog would never shrink.
   constexpr double kCatchesUp = 1.1;
   const double rate = std::max(kCatchesUp * rate_.at(now), arrivals.least_rate(horizon, backlog.bytes, now));
   const auto [bytes, next] = pacer_.step(rate, backlog.bytes, now);

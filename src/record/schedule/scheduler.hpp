@@ -64,8 +64,8 @@ class Scheduler {
  private:
   [[nodiscard]] Decision choose(const Backlog& backlog, std::int64_t now) noexcept;
   [[nodiscard]] Decision by_cycle(const Backlog& backlog, std::int64_t age, double fullness, std::int64_t now) noexcept;
-  [[nodiscard]] std::uint64_t that_fits(const Backlog& backlog, std::int64_t until, double pressure,
-                                        std::int64_t now) const noexcept;
+  [[nodiscard]] std::uint64_t bytes_that_fit(const Backlog& backlog, std::int64_t until, double pressure,
+                                             std::int64_t now) const noexcept;
   [[nodiscard]] Decision paced(WriteReason why, const schedule::Arrivals& arrivals, std::int64_t horizon,
                                const Backlog& backlog, std::int64_t now) noexcept;
 

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostKept = 256;  ///< of a component
+constexpr std::size_t kMostKept = 256;  ///< parameters of one component
 
 std::optional<config::Value> value_in(const config::Component& component, const std::string& parameter) {
   const auto found = component.parameters.find(parameter);
@@ -48,7 +48,7 @@ void Supervisor::seal_kept(std::size_t index) {
   slot.kept_plan = plan::seal(plan);
 }
 
-/// Of another plan: a value that it changes is the newer word.
+/// For a new plan: forgets kept values of parameters that the plan changes.
 void Supervisor::forget_changed(Slot& slot, const config::Process& before, const config::Process& now) {
   for (auto kept = slot.kept.begin(); kept != slot.kept.end();) {
     const config::Component* const old = before.component(kept->first);
