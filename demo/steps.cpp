@@ -113,7 +113,7 @@ void ObstacleStep::find(const PointCloud& cloud, std::uint64_t sequence, Detecti
   obstacles_ = finder_.find(cloud.points<Point>());
   found.header = cloud.header;
   found.header.sequence = sequence;
-  constexpr double kSurePoints = 50;  // an obstacle of so many points has score 1
+  constexpr double kSurePoints = 50;  // an obstacle with that many points has score 1
   for (const Obstacle& o : obstacles_) {
     Detection3D d;
     d.label = FixedString<60>(std::string_view(kind_name(o.kind)));

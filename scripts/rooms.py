@@ -21,7 +21,7 @@ TREES = ["include", "src", "apps", "bench", "demo", "examples", "python", "tests
 # with which "=" puts it side by side. A line without a folder is headers that a higher folder defines and a lower one also needs.
 # folder/{a,b} are single files (a.hpp, a.cpp); the rest of their folder has its own line.
 LIBRARY = """
-src/base: clock error log placement realtime detail/{atomic,duration,fd,forked,function} | memory areas, descriptors, sockets, futexes, clocks, errors, log
+src/base: clock error log placement realtime detail/{atomic,deadline,duration,fd,forked,function} | memory areas, descriptors, sockets, futexes, clocks, errors, log
 src/types: arena fixed_string fixed_vector message message_schema shm_string shm_vector detail/{message_fields,message_type} | shared vectors and strings, CARDAN_MESSAGE
 src/transport/protocol | the lock-free protocols, their memory orders, the layout of the pages
 : topic endpoint_options observer_report | public types that the inside also uses

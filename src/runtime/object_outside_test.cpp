@@ -159,7 +159,7 @@ TEST_F(ObjectOutside, MessagesThatCannotBeDecodedAreCountedAndReportedOnce) {
   EXPECT_EQ(heard.lines_with({"/words", "cannot be decoded", "test/Words"}), 1U) << heard.text();
 }
 
-// What a slot names as its cause is for others: they cannot find an object, or a sample of a private topic.
+// The cause in a slot is for other processes. They cannot find an object, or a sample of a private topic.
 using outside::Number;
 
 constexpr Topic<Number> kCamera{"/camera", {.depth = 8}}, kCommand{"/command", {.depth = 8}};

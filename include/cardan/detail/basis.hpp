@@ -20,7 +20,7 @@ struct Basis {
   std::uint64_t stream = 0;    ///< of the cause; 0: none
   std::uint64_t sequence = 0;  ///< of the cause
   /// The same of the nearest cause that other processes can find, too: the cause itself, or, if that passes within this
-  /// process only, the one on which it rests, or, if that is none, another ground.
+  /// process only, the one on which it rests, or, if there is not one, another ground.
   std::uint64_t shared_stream = 0, shared_sequence = 0;
 
   /// The older of two origins. An unknown one could be older than any.
