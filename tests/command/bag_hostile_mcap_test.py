@@ -161,7 +161,7 @@ class Topics(HostileCase):
         path = self.file(*chunks)
         self.assertLess(path.stat().st_size, MIB)
         memory, _ = self.cost_of("bag", "du", path, code=3)
-        self.assertIn("names of more than 64 MiB", self.errors)
+        self.assertIn("exceed 64 MiB", self.errors)
         self.assertLess(memory, BASE + 90 * MIB + 6 * 64 * MIB)  # one chunk, and the table
 
     def test_play_of_very_many_topics(self):
