@@ -202,7 +202,10 @@ class Apply(PlanCase):
         for folder in (self.path, self.path / "run", self.path / "run" / "default"):
             os.chmod(folder, 0o1777)
         os.chmod(self.file, 0o644)
-        text = self.cardan("run", "--apply", self.file, "--yes", "--no-check", code=1, user=STRANGER, group=STRANGER, extra_groups=[], cwd="/")
+        try:
+            text = self.cardan("run", "--apply", self.file, "--yes", "--no-check", code=1, user=STRANGER, group=STRANGER, extra_groups=[], cwd="/")
+        except PermissionError:
+            self.skipTest("the program is in a folder that other users do not reach")
         self.assertIn("system 'brake' does not run", text)
         self.assertIn("user 'root'", text)
         self.assertEqual(self.running.state()["limit_m"], "6.0")

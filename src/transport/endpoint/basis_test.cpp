@@ -136,6 +136,7 @@ TEST_F(PrivateSamples, ASetThatAPrivateSampleCompletesHasTheSharedCauseOfAnother
 
 TEST_F(PrivateSamples, ACopyOfOneIsOneToo) {
   detail::OwnBlock copy;
+  copy.publish_ns = scene.publish_ns;
   copy.take_ground_of(scene);
   Basis basis;
   basis.add(copy);
