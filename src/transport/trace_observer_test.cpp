@@ -335,7 +335,7 @@ TEST_F(TraceObserverTest, EventsAtImpossibleTimesAreRefused) {
   const std::int64_t now = cardan::steady_now(), hour = 3'600'000'000'000;
   HostileTraced hostile(
       domain_,
-      [now, hour](std::byte* area) {
+      [now](std::byte* area) {
         auto* words = reinterpret_cast<cardan::Atomic<std::uint64_t>*>(area + cardan::layout::kTraceRingsOffset);
         std::uint64_t written = 0;
         for (const std::int64_t time : {now + hour, now, now - hour, (std::int64_t{1} << 61) - 1, now}) {
