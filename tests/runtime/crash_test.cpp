@@ -81,8 +81,8 @@ TEST_F(Crash, AbortIsReportedAndASignalFromOutsideInNoCallbackToo) {
     orders_.reset();  // the next host would be given the order too
   }
   Child child = host(file(fmt::format(R"("serve": {})", component("Servant"))));
-  // ThreadSanitizer calls a handler of SIGSEGV at once, also while the thread is in the sanitizer and may have a lock of
-  // it. This is probably why a host did not end in one of some hundred runs.
+  // ThreadSanitizer calls a handler of SIGSEGV at once, also while the thread is in the sanitizer and may have a lock
+  // of it. This is probably why a host did not end in one of some hundred runs.
   if (kSanitized) {
     EXPECT_TRUE(eventually([&] { return sleeps(child.pid()); }));
   }
