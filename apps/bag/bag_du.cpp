@@ -58,6 +58,7 @@ class Account {
         {.open_chunks = false});
     channels_.clear();
     schemas_.clear();
+    name_bytes_ = topic_name_bytes_;  // of earlier files, the topics' are kept
     while (const auto record = reader.next()) {
       take(path, *record);
       progress_.show(record->offset, size);
