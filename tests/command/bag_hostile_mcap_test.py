@@ -6,6 +6,7 @@
 """
 import json
 import os
+import shutil
 import struct
 import subprocess
 
@@ -163,6 +164,14 @@ class Topics(HostileCase):
         memory, _ = self.cost_of("bag", "du", path, code=3)
         self.assertIn("exceed 64 MiB", self.errors)
         self.assertLess(memory, BASE + 90 * MIB + 6 * 64 * MIB)  # one chunk, and the table
+
+    def test_du_of_many_files_with_the_same_long_names(self):
+        path = self.file(self.packed(b"".join(self.channel(1 + i, f"/{i}_" + "a" * 60_000, 0) for i in range(100))))
+        folder = self.path / "parts"
+        folder.mkdir()
+        for number in range(20):
+            shutil.copy(path, folder / f"{number}.mcap")
+        self.cost_of("bag", "du", folder, code=0)
 
     def test_play_of_very_many_topics(self):
         path = self.file(self.schema(*self.V3), *(self.channel(i, f"t{i}") for i in range(1, 65_536)), *(self.message(i, 5, self.VALUE) for i in range(1, 65_536)))
