@@ -240,6 +240,7 @@ int trace(const TraceOptions& asked) {
   if (o.json && !hops) throw CLI::RequiredError("--chain NAME, or --from TOPIC and --to TOPIC, for --json");
   if (!o.chain.empty() && !find_topics(o)) return kFailed;
   stop_on_signals();
+  const bool is_new = !o.file.empty() && ::access(o.file.c_str(), F_OK) != 0;
   Fd file = o.file.empty() ? Fd() : open_output(o.file);  // before the work: it may be one that cannot be written
   detail::TraceObserver observer({.domain = o.domain}, o.last > 0);
   bool ended_early = false;
@@ -251,7 +252,9 @@ int trace(const TraceOptions& asked) {
   trace::sort_by_time(events);
   ChromeTrace written;
   std::optional<Error> not_written;  // the table comes nevertheless
-  if (file) try {
+  if (is_new && events.empty()) ::unlink(o.file.c_str());
+  if (file && !events.empty()) try {
+      empty_output(file, o.file);
       written = write_chrome_trace(events, trace::words_of(observer),
                                    [&file](std::string_view text) { write_all(file.get(), text); });
     } catch (const Error& e) {

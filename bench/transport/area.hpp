@@ -69,6 +69,7 @@ enum class Task : std::uint32_t {
   Frames,
   HandOver,  ///< loan + publish, hot, `endpoints` subscribers polling and taking every message
   Traced,    ///< HandOver by a publisher whose process is traced
+  Chains,    ///< HandOver, one subscriber, by a callback whose sample rests on the beginnings of `endpoints` chains
   Besieged,  ///< loan + publish once a millisecond, a subscriber with `endpoints` threads that wait; more than one:
              ///< another user's, which announced one
   Attach,    ///< a subscriber of a process that knows the publisher's already

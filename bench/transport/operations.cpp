@@ -19,7 +19,9 @@ constexpr std::uint32_t kAttaches = 200;
 
 constexpr std::uint32_t kTopics[] = {1, 10, 100, 1'000};
 
-bool by_publisher(Task task) { return task == Task::HandOver || task == Task::Traced || task == Task::Besieged; }
+bool by_publisher(Task task) {
+  return task == Task::HandOver || task == Task::Traced || task == Task::Chains || task == Task::Besieged;
+}
 
 }  // namespace
 
@@ -76,6 +78,9 @@ std::vector<Operation> all_operations() {
        "the same with 50 polling subscribers, polled by one thread"},
       {"loan_publish_traced", Task::Traced, 1, kHandOvers,
        "as loan_publish_hot_1 while the publisher's process is traced, which writes one event"},
+      {"loan_publish_chains_1", Task::Chains, 1, kHandOvers,
+       "as loan_publish_hot_1 by a component whose trigger rests on the beginning of one configured chain"},
+      {"loan_publish_chains_8", Task::Chains, 8, kHandOvers, "the same with the beginnings of eight chains"},
       {"loan_publish_waited_for", Task::Besieged, 1, kSieges, "128 B every millisecond, one subscriber sleeps"},
   };
   if (::geteuid() == 0)  // it takes a second user

@@ -134,9 +134,9 @@ TEST_F(TransportBench, MeasuresSingleOperations) {
     EXPECT_GT(figure["count"], 0) << names.back();
     EXPECT_GT(figure["max"], 0) << names.back();
   }
-  for (const char* name :
-       {"loan_publish_hot_1", "loan_publish_hot_50", "loan_publish_traced", "loan_publish_waited_for", "attach",
-        "topics_1_listed", "topics_1000_listed", "topics_1000_subscribed", "topics_1000_memory"}) {
+  for (const char* name : {"loan_publish_hot_1", "loan_publish_hot_50", "loan_publish_traced", "loan_publish_chains_1",
+                           "loan_publish_chains_8", "loan_publish_waited_for", "attach", "topics_1_listed",
+                           "topics_1000_listed", "topics_1000_subscribed", "topics_1000_memory"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
 }

@@ -17,6 +17,7 @@ if typing.TYPE_CHECKING:
 
 CAUSES = "/cardan/causes"
 _MOST_HOPS = 32
+_MOST_SAMPLES, _MOST_PUBLISHERS = 1 << 25, 1 << 16  # as RecordedCauses (src/record/recorded_chain.hpp)
 _MOST_CELLS = 1 << 26  # as chain_csv (apps/bag/chain_table.cpp)
 _LONGEST_US = 10**12  # as RecordedCauses (src/record/recorded_chain.cpp)
 _NO_CAUSE, _UNKNOWN_AGE, _TOO_OLD = 0xFFFF, 0xFFFF_FFFF, -(2**31)
@@ -75,6 +76,7 @@ def _samples(messages: typing.Iterable[typing.Any], note: typing.Callable[[str],
     places: dict[tuple[int, str], int] = {}
     names: list[str] = []  # of each place
     parts: list[list[Integers]] = []
+    count = 0
     for message in messages:
         causes = _read(message)
         if causes is None:
@@ -86,6 +88,10 @@ def _samples(messages: typing.Iterable[typing.Any], note: typing.Callable[[str],
             names.extend([""] if known == len(names) else [])
             names[known] = names[known] or topic
             here.append(known)
+        count += len(causes.lists[0])
+        if count > _MOST_SAMPLES or len(names) > _MOST_PUBLISHERS:
+            what = "publishers" if count <= _MOST_SAMPLES else "samples with causes"
+            raise Error("limit", f"the recording has too many {what}", "take a part of it with cardan bag cut")
         place_of = np.array([*here, 0], np.int64)  # one more, so that there is one
         publisher, sequence, after_us, age_us, cause_publisher, cause_sequence = causes.lists
         numbers = np.array([*causes.publishers, 1], np.uint64)  # 0: of another user

@@ -179,6 +179,18 @@ def test_the_table_has_a_limit(tmp_path: Path, command: str) -> None:
     assert run(command, path, *ENDS, "--json").returncode == 0
 
 
+def test_publishers_have_a_limit(tmp_path: Path, command: str) -> None:
+    def many(first: int) -> Causes:
+        return Causes(100 * S, 0, list(range(first, first + 40_000)), ["/t"] * 40_000, [0], [first], [0], [0], [NONE], [0])
+
+    path = write(tmp_path / "many.mcap", (T, pair()), (T + S, many(100)), (T + 2 * S, many(50_000)))
+    with pytest.raises(cardan.Error, match="too many publishers.*cardan bag cut") as raised:
+        cardan.Bag(path).chain("/camera", "/command")
+    assert raised.value.code == "limit"
+    done = run(command, path, *ENDS)
+    assert done.returncode == 1 and "too many publishers" in done.stderr, done.stderr
+
+
 def test_why_there_is_no_way(tmp_path: Path, command: str) -> None:
     pointer = Causes(100 * S, 0, [7, 9, 8], ["/camera", "/command", ""], [0, 1], [0, 0], [-20, -10], [0, 0], [NONE, 2], [0, 0])
     done = run(command, write(tmp_path / "pointer.mcap", (T, pointer)), *ENDS)

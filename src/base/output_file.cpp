@@ -34,7 +34,6 @@ Fd open_existing(const std::string& path, const struct stat& there) {
   if (!fd || ::fstat(fd.get(), &opened) != 0) cannot_write(path);
   if (!link && (opened.st_dev != there.st_dev || opened.st_ino != there.st_ino))
     throw Error(ErrorCode::System, "cannot write " + path + ": another program has just replaced it", "try again");
-  if (S_ISREG(opened.st_mode) && ::ftruncate(fd.get(), 0) != 0) cannot_write(path);
   return fd;
 }
 
@@ -46,6 +45,12 @@ Fd open_output(const std::string& path) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) cannot_write(path);
   return fd;
+}
+
+void empty_output(const Fd& output, const std::string& path) {
+  struct stat opened{};
+  if (::fstat(output.get(), &opened) != 0) cannot_write(path);
+  if (S_ISREG(opened.st_mode) && ::ftruncate(output.get(), 0) != 0) cannot_write(path);
 }
 
 void refuse_output_of_others(const std::string& path) {
@@ -65,6 +70,7 @@ void make_output_folder(const std::string& path) {
 
 void write_output(const std::string& path, const std::string& content) {
   Fd fd = open_output(path);
+  empty_output(fd, path);
   for (std::size_t done = 0; done < content.size();) {
     const ssize_t bytes = ::write(fd.get(), content.data() + done, content.size() - done);
     if (bytes < 0 && errno != EINTR) cannot_write(path);

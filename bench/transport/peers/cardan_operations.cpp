@@ -16,7 +16,11 @@
 #include "bench/transport/peers/cardan_frames.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "bench/transport/role.hpp"
+#include "cardan/detail/publisher_end.hpp"
+#include "cardan/detail/sample_block.hpp"
 #include "cardan/observer_report.hpp"
+#include "src/transport/discovery/process.hpp"
+#include "src/transport/endpoint/publisher_core.hpp"
 #include "src/transport/endpoint/trace.hpp"
 
 namespace cardan::bench {
@@ -38,9 +42,13 @@ void wait_for_reader(const Area& area) {
   while (area.header().readers_done.load(std::memory_order_acquire) == 0) std::this_thread::sleep_for(1ms);
 }
 
-void hand_over(const Area& area) {
-  Publisher<SmallFrame> out(topic_of<SmallFrame>(area));
-  wait_until("not all readers attached", [&] { return out.subscribers() == area.header().endpoints; });
+/// One thread polls the subscribers of these tasks.
+std::uint32_t pollers(const Area& area) { return area.header().task == Task::Chains ? 1 : area.header().endpoints; }
+
+/// `Out`: a publisher, or what has its functions.
+template <class Out>
+void hand_over(const Area& area, Out& out) {
+  wait_until("not all readers attached", [&] { return out.subscribers() == pollers(area); });
   const auto stamps = area.published(0);
   const std::int64_t clock = clock_cost();
   if (!area.arrive_and_wait()) return;
@@ -55,16 +63,58 @@ void hand_over(const Area& area) {
   }
 }
 
+void hand_over_plain(const Area& area) {
+  Publisher<SmallFrame> out(topic_of<SmallFrame>(area));
+  hand_over(area, out);
+}
+
 void hand_over_traced(const Area& area) {
   const detail::trace::Switch tracing;
-  hand_over(area);
+  hand_over_plain(area);
+}
+
+/// The publisher of a component's output whose configuration has `beginnings` chains (docs/chains.md).
+class ChainedOut {
+ public:
+  ChainedOut(const Topic<SmallFrame>& topic, std::uint32_t beginnings)
+      : core_(std::make_shared<detail::PublisherCore>(
+            topic.name, detail::message_type_of<SmallFrame>(), topic.options, PublisherOptions{},
+            detail::ChainRole{.entries = beginnings, .component = detail::ChainRole::key("bench")})),
+        process_(detail::Process::of("")) {
+    process_.add(core_);
+  }
+  ~ChainedOut() { process_.remove(core_); }
+  ChainedOut(const ChainedOut&) = delete;
+  ChainedOut& operator=(const ChainedOut&) = delete;
+
+  [[nodiscard]] std::size_t subscribers() const { return core_->subscribers(); }
+  Loan<SmallFrame> loan() noexcept { return detail::typed<SmallFrame>(detail::LoanedSlot(core_)); }
+  void publish(Loan<SmallFrame>&& loan) noexcept { (void)detail::PublisherEnd::publish(detail::take_out(loan)); }
+
+ private:
+  std::shared_ptr<detail::PublisherCore> core_;
+  detail::Process& process_;
+};
+
+void hand_over_chains(const Area& area) {
+  const std::uint32_t beginnings = area.header().endpoints;
+  detail::ChainGrounds grounds;
+  const std::int64_t now = steady_now();
+  for (std::uint32_t i = 1; i <= beginnings; ++i)
+    grounds.add({.from = i, .hop = 0, .origin_ns = now, .hop_ns = 0, .since_ns = now});
+  detail::SampleBlock trigger;
+  trigger.publish_ns = now;
+  trigger.own_chains = std::make_unique<const detail::ChainGrounds>(grounds);
+  detail::CallbackBasis callback;
+  callback.triggered_by(trigger);
+  ChainedOut out(topic_of<SmallFrame>(area), beginnings);
+  hand_over(area, out);
 }
 
 void take_all(const Area& area) {
   std::vector<std::unique_ptr<Subscriber<SmallFrame>>> in;
-  for (std::uint32_t i = 0; i < area.header().endpoints; ++i) {
+  for (std::uint32_t i = 0; i < pollers(area); ++i)
     in.push_back(std::make_unique<Subscriber<SmallFrame>>(topic_of<SmallFrame>(area)));
-  }
   wait_until("not all publishers were found",
              [&] { return std::all_of(in.begin(), in.end(), [](const auto& s) { return s->publishers() == 1; }); });
   if (!area.arrive_and_wait()) return;
@@ -211,10 +261,13 @@ void play_cardan_operation(const Area& area, std::uint32_t index) {
   const bool publishes = index < area.publishers();
   switch (area.header().task) {
     case Task::HandOver:
-      publishes ? hand_over(area) : take_all(area);
+      publishes ? hand_over_plain(area) : take_all(area);
       break;
     case Task::Traced:
       publishes ? hand_over_traced(area) : take_all(area);
+      break;
+    case Task::Chains:
+      publishes ? hand_over_chains(area) : take_all(area);
       break;
     case Task::Besieged:
       publishes ? publish_besieged(area) : besiege(area);
