@@ -263,7 +263,7 @@ substitute_old_tools() {
   if ! find_cmake; then
     say "setup: CMake $(cmake --version 2>/dev/null | awk 'NR == 1 {print $3}') is too old, a newer one goes into build/venv"
     present py:venv || "${apt[@]}" install -y --no-install-recommends python3-venv >>"$log" 2>&1 || true
-    make_venv && build/venv/bin/pip install --quiet 'cmake>=3.25,<4' >>"$log" 2>&1 ||
+    make_venv && build/venv/bin/python -m pip install --quiet 'cmake>=3.25,<4' >>"$log" 2>&1 ||
       die "no CMake 3.25 or newer from packages or PyPI ($log) — install one and put it first in PATH"
   fi
   if ! find_compiler; then

@@ -11,7 +11,7 @@ export CARDAN_LIB_DIR=$PWD/build/release/lib CARGO_TARGET_DIR=${CARGO_TARGET_DIR
 (cd rust/cardan && cargo test --locked)
 (cd rust/cardan-zenoh && cargo test --locked --release)
 [[ -x build/venv/bin/python ]] || python3 -m venv build/venv
-build/venv/bin/python -c 'import zenoh, pyzeros' 2>/dev/null || build/venv/bin/pip install --quiet 'eclipse-zenoh>=1.10,<2' 'pyzeros>=0.1,<0.2'
+build/venv/bin/python -c 'import zenoh, pyzeros' 2>/dev/null || build/venv/bin/python -m pip install --quiet 'eclipse-zenoh>=1.10,<2' 'pyzeros>=0.1,<0.2'
 for test in plain cardan rmw strangers netem; do
   code=0
   build/venv/bin/python tests/bridge/zenoh_${test}_test.py build/release/bin || code=$?

@@ -43,7 +43,7 @@ class ZenohCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="cardan-zenoh-")
         self.addCleanup(folder.cleanup)
         self.path = pathlib.Path(folder.name)
-        self.bridges = 0
+        self.bridges = self.watches = 0
 
     def environment(self, computer):
         return {**{k: v for k, v in os.environ.items() if k not in ("CARDAN_DOMAIN", "ZENOH_CONFIG")},
@@ -73,7 +73,8 @@ class ZenohCase(unittest.TestCase):
 
     def watch(self, computer, what, topic, **more):
         """Arriving messages go to a file, one JSON object a line."""
-        log = self.path / f"{computer}-{what}-{topic.replace('/', '_')}"
+        self.watches += 1  # of the same topic, an earlier one may still write
+        log = self.path / f"{computer}-{what}-{topic.replace('/', '_')}-{self.watches}"
         with open(log, "w") as out:
             process = self.start(computer, ENDPOINTS, "watch", what, topic, stdin=subprocess.PIPE, stdout=out, **more)
         process.log = log

@@ -4,7 +4,7 @@
 execute_process(COMMAND ${PYTHON} -c "import rosbags, numpy" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
 if(missing)
   message(FATAL_ERROR "this test needs the Python package rosbags at ${PYTHON}, and it is not there.\n"
-                      "Run scripts/setup.sh, or by hand: python3 -m venv build/venv && build/venv/bin/pip install rosbags numpy\n"
+                      "Run scripts/setup.sh, or by hand: python3 -m venv build/venv && build/venv/bin/python -m pip install rosbags numpy\n"
                       "Another Python that has it: cmake -DCARDAN_PYTHON=/path/to/python3")
 endif()
 execute_process(COMMAND ${PYTHON} ${SCRIPT} ${PROGRAM} RESULT_VARIABLE failed)
