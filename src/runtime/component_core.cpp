@@ -11,6 +11,7 @@
 #include "src/runtime/parameter_words.hpp"
 #include "src/runtime/runtime.hpp"
 #include "src/transport/discovery/process.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
 
@@ -116,6 +117,7 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
                                                   const TopicOptions& options) {
   require_on_start("the output", topic);
   const std::string on_bus = settings_.bus_name(topic);
+  refuse_name_of_service(on_bus);
   const TopicOptions changed = runtime_.options_of(on_bus, options);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   Process* process = changed.process_private || !type.shared ? nullptr : runtime_.process();

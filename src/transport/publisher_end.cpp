@@ -10,7 +10,7 @@ namespace cardan::detail {
 
 PublisherEnd::PublisherEnd(std::string topic, MessageType type, const TopicOptions& options,
                            const PublisherOptions& endpoint)
-    : process_(&Process::of(endpoint.domain)),
+    : process_((refuse_name_of_service(topic), &Process::of(endpoint.domain))),
       core_(std::make_shared<PublisherCore>(std::move(topic), std::move(type), options, endpoint)) {
   process_->add(core_);
 }

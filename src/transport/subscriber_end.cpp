@@ -5,13 +5,14 @@
 
 #include "cardan/detail/deadline.hpp"
 #include "src/transport/discovery/process.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
 
 namespace cardan::detail {
 
 SubscriberEnd::SubscriberEnd(std::string topic, MessageType type, AdoptFunction adopt, const TopicOptions& options,
                              SubscriberOptions endpoint)
-    : process_(&Process::of(endpoint.domain)),
+    : process_((refuse_name_of_service(topic), &Process::of(endpoint.domain))),
       core_(SubscriberCore::create(std::move(topic), std::move(type), adopt, options, std::move(endpoint))) {
   try {
     process_->add(core_);

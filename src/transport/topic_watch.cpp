@@ -17,6 +17,7 @@
 #include "src/transport/discovery/access.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/discovery/run_directory.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -96,7 +97,7 @@ bool TopicWatch::look() {
       still_not_now.insert(*it);
       complete = complete && it->second == kNever;
     } else if (const auto topic = directory_.topic_of(entry)) {
-      if (listener_.may_want(*topic))
+      if (!is_of_service(*topic) && listener_.may_want(*topic))
         fresh[*topic].push_back(key);
       else
         still_done.insert(key);

@@ -129,9 +129,14 @@ void Client::hang_up(int fd, bool shun) {
     if (steady_now() - c->since > kSettled) tries_.forget(c->process);
     try_later(c->process);
   }
+  for (const auto& [id, caller] : c->asked) caller->hung_up();
   for (auto& [id, link] : c->links) {
     if (link.stream == 0) {
-      answers_.answered(*link.subscriber, false, nullptr);
+      lost(link);
+      continue;
+    }
+    if (!link.unlisted.empty()) {  // nothing leads to it again
+      link.subscriber->helper().end_stream(link.stream, Stream::End::Died);
       continue;
     }
     Stream* stream = link.subscriber->helper().find_stream(link.stream);
@@ -147,6 +152,11 @@ void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
   const auto it = c.links.find(id);
   if (it == c.links.end()) return;
   const Offer offer = Offer::of(*it->second.subscriber, it->second.entry);
+  if (!it->second.unlisted.empty()) {
+    const Link link = std::move(it->second);
+    c.links.erase(it);
+    return lost(link);
+  }
   if (for_now) {
     declined_.insert_for_now(offer, steady_now());
     look_in(declined_.due_at() - steady_now());
@@ -156,12 +166,21 @@ void Client::forget_link(Connection& c, std::uint64_t id, bool for_now) {
   c.links.erase(it);
 }
 
+/// It was requested, and will not be attached.
+void Client::lost(const Link& link) {
+  answers_.answered(*link.subscriber, false, nullptr);
+  if (link.tag != 0 && link.subscriber->helper().on_lost) link.subscriber->helper().on_lost(link.tag);
+}
+
 bool Client::handle(Connection& c, handshake::Message& message, std::vector<Fd>& fds) {
   if (const auto* hello = std::get_if<handshake::Hello>(&message)) {
     c.read_hello(*hello);
     return true;
   }
   if (const auto* away = std::get_if<handshake::SentAway>(&message)) return sent_away(c, *away);
+  bool of_service = false;
+  if (!handle_service(c, message, of_service)) return false;
+  if (of_service) return true;
   const auto it = c.links.find(handshake::id_of(message));
   if (it == c.links.end()) return true;  // withdrawn meanwhile
   Link& link = it->second;
@@ -189,7 +208,7 @@ bool Client::handle(Connection& c, handshake::Message& message, std::vector<Fd>&
     link.subscriber->helper().end_stream(link.stream, Stream::End::Left);
   else if (std::holds_alternative<handshake::Ended>(message) ||
            (std::holds_alternative<handshake::Gone>(message) && open))
-    answers_.answered(*link.subscriber, false, nullptr);
+    lost(link);
   else
     return false;  // these answer a request; an existing stream ends by its own end, or with the connection
   c.links.erase(it);
@@ -235,6 +254,10 @@ bool Client::without_descriptors(Connection& c, handshake::Message& message) {
 bool Client::sent_away(Connection& c, const handshake::SentAway& answer) {
   if (std::any_of(c.links.begin(), c.links.end(), [](const auto& x) { return x.second.stream != 0; })) return false;
   for (const auto& [id, link] : c.links) {
+    if (!link.unlisted.empty()) {
+      lost(link);
+      continue;
+    }
     if (answer.gone) {
       answers_.answered(*link.subscriber, false, nullptr);
       continue;
@@ -313,6 +336,7 @@ Stream* Client::build(Connection& c, Link& link, const handshake::Attached& answ
   parts.owed_from = answer.owed_from;
   parts.time_shift_ns = process_.clock_offset() - c.clock_offset;
   parts.peer_name = c.name;
+  parts.tag = link.tag;
   parts.peer_pid = c.peer.pid;
   parts.foreign = c.foreign;
   parts.keep =

@@ -39,6 +39,19 @@ class Client {
   void remember_local(SubscriberCore& subscriber, const PublisherCore& publisher, Attached* attached,
                       std::uint64_t stream);
   void hand_over_notify(const Stream& stream, Fd peer_socket);
+  /// As Process::attach_to(), of another process.
+  [[nodiscard]] bool attach_to(SubscriberCore& subscriber, const TopicEntry& entry, const std::string& topic,
+                               std::uint64_t tag);
+  // Services (client_service.cpp):
+  /// Asks the process of this stream, which is a service's card. `asked`: without its id, serial and topic. The caller
+  /// is told the answer as long as it does not withdraw(). Returns the id; 0: the stream has just ended.
+  std::uint64_t ask(const Stream& card, handshake::Ask asked, ServiceCaller& caller);
+  /// Withdraws what `caller` asked. It hears nothing more.
+  void withdraw(const ServiceCaller& caller);
+  void cancel(std::uint64_t id, std::uint64_t sequence);
+  /// A service of this process declines a question of this process.
+  void local_service_ended(const ServiceDesk& desk);
+  void declined_local(CallerNumber number, std::uint64_t sequence, const std::string& why);
   void housekeeping(std::int64_t now);
 
  private:
@@ -48,6 +61,8 @@ class Client {
     std::uint64_t id = 0;
     std::shared_ptr<Area> page;  ///< until the answer comes
     std::uint64_t stream = 0;    ///< the stream's id, once attached
+    std::string unlisted{};      ///< the topic, if the publication is not listed
+    std::uint64_t tag = 0;
   };
   /// Open until the connection has ended here and the last sample of its streams is gone. The publisher's end holds
   /// their slots as long.
@@ -59,6 +74,7 @@ class Client {
     std::string process;
     std::shared_ptr<Socket> socket;
     std::map<std::uint64_t, Link> links;
+    std::map<std::uint64_t, ServiceCaller*> asked;
     std::weak_ptr<Mapping> bells;
     bool had_stream = false;  ///< the publisher may still have to learn that a sample was dropped
     bool heard = false;       ///< a message has come: its process lived after any earlier connection had ended
@@ -85,7 +101,9 @@ class Client {
   [[nodiscard]] Fd reach(const std::string& process, uid_t owner);
   bool accepts_name(SubscriberCore& subscriber, const TopicEntry& entry);
   bool accepts_peer(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer);
-  bool request(SubscriberCore& subscriber, const TopicEntry& entry, Connection& c);
+  bool request(SubscriberCore& subscriber, const TopicEntry& entry, Connection& c, const std::string& unlisted = {},
+               std::uint64_t tag = 0);
+  bool handle_service(Connection& c, const handshake::Message& message, bool& mine);
   void try_later(const std::string& process, std::int64_t first = Tries::kFirst);
   void no_descriptor(SubscriberCore& subscriber, int pid, const std::string& why);
   void not_accepted(SubscriberCore& subscriber, const TopicEntry& entry, const socket::Peer& peer,
@@ -110,6 +128,7 @@ class Client {
   Stream* build(Connection& c, Link& link, const handshake::Attached& answer, Mapped mapped);
   void refused(const Connection& c, const Link& link, const handshake::Refused& answer);
   bool sent_away(Connection& c, const handshake::SentAway& answer);
+  void lost(const Link& link);
   void forget_link(Connection& c, std::uint64_t id, bool for_now = false);
 
   Process& process_;
@@ -138,6 +157,13 @@ class Client {
     std::uint64_t stream;
   };
   std::vector<Local> locals_;
+  struct LocalAsk {
+    std::uint64_t id;
+    ServiceCaller* caller;
+    ServiceDesk* desk;
+    CallerNumber number;
+  };
+  std::vector<LocalAsk> local_asks_;
 };
 
 }  // namespace cardan::detail

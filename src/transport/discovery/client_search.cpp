@@ -333,8 +333,11 @@ bool Client::accepts_peer(SubscriberCore& subscriber, const TopicEntry& entry, c
 }
 
 /// Returns false if no descriptor is left for a page.
-bool Client::request(SubscriberCore& subscriber, const TopicEntry& entry, Connection& c) {
+bool Client::request(SubscriberCore& subscriber, const TopicEntry& entry, Connection& c, const std::string& unlisted,
+                     std::uint64_t tag) {
   Link link;
+  link.unlisted = unlisted;
+  link.tag = tag;
   link.subscriber = &subscriber;
   link.entry = entry;
   link.id = next_id_++;
@@ -349,7 +352,7 @@ bool Client::request(SubscriberCore& subscriber, const TopicEntry& entry, Connec
   make_subscriber_page(link.page->data());
   const handshake::Attach attach{.id = link.id,
                                  .serial = entry.serial,
-                                 .topic = subscriber.topic(),
+                                 .topic = unlisted.empty() ? subscriber.topic() : unlisted,
                                  .type = subscriber.type().name,
                                  .hash = fmt::format("{:016x}", subscriber.type().hash),
                                  .not_via = subscriber.endpoint().not_via,
@@ -357,7 +360,7 @@ bool Client::request(SubscriberCore& subscriber, const TopicEntry& entry, Connec
   const bool sent = send(c, attach, {link.page->read_only_fd()});
   if (!sent && errno == EMFILE) {  // the peer has not read earlier letters yet
     try_later(entry.process);
-    return true;
+    return unlisted.empty();  // nothing looks for it again
   }
   link.page->forget_descriptor();
   answers_.asked(subscriber);

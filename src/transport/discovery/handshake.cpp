@@ -299,6 +299,43 @@ void fields(Io& io, M& m) {
   io.field("next", m.next);
 }
 
+template <class Io, Is<Ask> M>
+void fields(Io& io, M& m) {
+  io.field("id", m.id);
+  io.field("serial", m.serial);
+  io.field("topic", m.topic);
+  io.field("process", m.process);
+  io.field("questions", m.questions);
+  io.field("name", m.name);
+  io.field("type", m.type);
+  io.field("hash", m.hash);
+  io.field("answer_type", m.answer_type);
+  io.field("answer_hash", m.answer_hash);
+  io.field("pending", m.pending);
+  if constexpr (Io::kReads)
+    if (m.pending > kMostPending) m.pending = 0;
+}
+
+template <class Io, Is<Served> M>
+void fields(Io& io, M& m) {
+  io.field("id", m.id);
+  io.field("answers", m.answers);
+  io.field("name", m.name);
+}
+
+template <class Io, Is<Declined> M>
+void fields(Io& io, M& m) {
+  io.field("id", m.id);
+  io.field("sequence", m.sequence);
+  io.field_unless_empty("why", m.why);
+}
+
+template <class Io, Is<Cancel> M>
+void fields(Io& io, M& m) {
+  io.field("id", m.id);
+  io.field("sequence", m.sequence);
+}
+
 template <class T>
 json written(const T& value) {
   json j;
@@ -342,6 +379,10 @@ const char* op_of(const List&) { return "list"; }
 const char* op_of(const Topics&) { return "topics"; }
 const char* op_of(const Trace&) { return "trace"; }
 const char* op_of(const Traced&) { return "traced"; }
+const char* op_of(const Ask&) { return "ask"; }
+const char* op_of(const Served&) { return "served"; }
+const char* op_of(const Declined&) { return "declined"; }
+const char* op_of(const Cancel&) { return "cancel"; }
 const std::string& op_of(const Other& m) { return m.op; }
 
 /// Tries the kinds one after the other. SentAway comes before the two whose `op` it has.
@@ -382,8 +423,8 @@ std::optional<Message> decode(const std::string& text) {
     away.gone = gone;
     return away;
   }
-  return read_as<Hello, Attach, Attached, Refused, Gone, Ended, Demoted, Detach, Notify, List, Topics, Trace, Traced>(
-      op, j);
+  return read_as<Hello, Attach, Attached, Refused, Gone, Ended, Demoted, Detach, Notify, List, Topics, Trace, Traced,
+                 Ask, Served, Declined, Cancel>(op, j);
 }
 
 std::uint64_t id_of(const Message& message) {

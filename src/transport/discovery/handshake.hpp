@@ -155,6 +155,41 @@ struct Traced {
   std::uint64_t next = 0;  ///< `from` of the next part; more of it may come later
 };
 
+/// The client of a service asks the service's process to serve it. The names of both sides' unlisted publications are
+/// secret: who does not know the name cannot attach.
+struct Ask {
+  std::uint64_t id = 0;
+  std::uint32_t serial = 0;     ///< of the service's card in its process
+  std::string topic{};          ///< of the card
+  std::string process{};        ///< the asking process, 16 hexadecimal digits: its questions are published there
+  std::uint32_t questions = 0;  ///< serial of that publication
+  std::string name{};           ///< its topic
+  std::string type{}, hash{};   ///< of a question
+  std::string answer_type{}, answer_hash{};
+  std::uint32_t pending = 0;  ///< the most questions without an answer, 1 to kMostPending
+};
+inline constexpr std::uint32_t kMostPending = 64;
+
+/// The answer: where this client's answers are published, in the process that it asked.
+struct Served {
+  std::uint64_t id = 0;
+  std::uint32_t answers = 0;  ///< serial
+  std::string name{};         ///< topic
+};
+
+/// A question that gets no answer. `id`: of the Ask.
+struct Declined {
+  std::uint64_t id = 0;
+  std::uint64_t sequence = 0;  ///< of the question
+  std::string why{};
+};
+
+/// The client does not wait for this answer any more.
+struct Cancel {
+  std::uint64_t id = 0;  ///< of the Ask
+  std::uint64_t sequence = 0;
+};
+
 /// A message of a kind that we do not know.
 struct Other {
   std::string op{};
@@ -162,7 +197,7 @@ struct Other {
 };
 
 using Message = std::variant<Hello, Attach, Attached, Refused, SentAway, Gone, Ended, Demoted, Detach, Notify, List,
-                             Topics, Trace, Traced, Other>;
+                             Topics, Trace, Traced, Ask, Served, Declined, Cancel, Other>;
 
 /// Never throws for text that is not UTF-8, because names of processes need not be UTF-8.
 [[nodiscard]] std::string encode(const Message& message);

@@ -113,6 +113,22 @@ std::vector<Sent> all_messages() {
               .next = 8},
        R"({"bytes":2,"id":1,"names":[{"number":6,"of":7,"stream":true,"text":"t"}],"next":8,"op":"traced",)"
        R"("threads":[{"name":"n","owner":4,"ring":3,"thread":-5}]})"},
+      {Ask{.id = 1,
+           .serial = 2,
+           .topic = "/s?",
+           .process = "0123456789abcdef",
+           .questions = 3,
+           .name = "/s?q",
+           .type = "a/msg/Q",
+           .hash = "h",
+           .answer_type = "a/msg/A",
+           .answer_hash = "i",
+           .pending = 4},
+       R"({"answer_hash":"i","answer_type":"a/msg/A","hash":"h","id":1,"name":"/s?q","op":"ask","pending":4,)"
+       R"("process":"0123456789abcdef","questions":3,"serial":2,"topic":"/s?","type":"a/msg/Q"})"},
+      {Served{.id = 1, .answers = 2, .name = "/s?a"}, R"({"answers":2,"id":1,"name":"/s?a","op":"served"})"},
+      {Declined{.id = 1, .sequence = 2, .why = "w"}, R"({"id":1,"op":"declined","sequence":2,"why":"w"})"},
+      {Cancel{.id = 1, .sequence = 2}, R"({"id":1,"op":"cancel","sequence":2})"},
       {Other{.op = "unheard", .id = 1}, R"({"id":1,"op":"unheard"})"},
   };
 }

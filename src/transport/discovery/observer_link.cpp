@@ -20,6 +20,7 @@
 #include "src/base/printable.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/foreign.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -382,7 +383,8 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
     if (std::any_of(report.publishers.begin(), report.publishers.end(),
                     [&](const auto& p) { return p.process == e.process && p.serial == e.serial; }))
       continue;
-    if (auto name = links->directory().topic_of(e); name && (topic.empty() || *name == topic))
+    const auto name = links->directory().topic_of(e);
+    if (name && !detail::is_of_service(*name) && (topic.empty() || *name == topic))
       report.closed.push_back(detail::printable(*name, 1024));
   }
   std::sort(report.closed.begin(), report.closed.end());

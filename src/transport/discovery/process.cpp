@@ -150,7 +150,8 @@ Process::Process(const std::string& domain)
 void Process::leave() {
   if (is_forked_child()) return;
   run([this] {
-    for (const auto& [serial, p] : published_) directory_.remove_topic(p.entry);
+    for (const auto& [serial, p] : published_)
+      if (p.listed) directory_.remove_topic(p.entry);
     directory_.leave(id_);
   });
 }
@@ -170,8 +171,12 @@ int Process::next_timeout() {
   for (const SubscriberCore* s : subscribers_)
     if (const std::int64_t at = s->helper().next_deadline(); at != 0)
       sooner(std::clamp<std::int64_t>((at - steady_now()) / 1'000'000 + 1, 1, 60'000));
+  if (!later_.empty())
+    sooner(std::clamp<std::int64_t>((later_.begin()->first - steady_now()) / 1'000'000 + 1, 1, 60'000));
   return timeout;
 }
+
+void Process::later(std::int64_t ns, std::function<void()> work) { later_.emplace(steady_now() + ns, std::move(work)); }
 
 void Process::housekeeping() {
   const std::int64_t now = steady_now();
@@ -196,6 +201,7 @@ void Process::housekeeping() {
     if (!done) look_again_in(1);
     return done;
   });
+  while (!later_.empty() && later_.begin()->first <= now) later_.extract(later_.begin()).mapped()();
   client_->housekeeping(now);
   server_->housekeeping();
   if (const std::int64_t at = log_left_out(now); at != 0)
@@ -266,32 +272,55 @@ void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) 
 
 void Process::add(const std::shared_ptr<PublisherCore>& publisher) {
   publisher->set_poke_helper([this] { loop_.poke(); });
+  run([&] { announce({.core = publisher, .entry = {hash_name(publisher->topic()), id_, next_serial_++}}); });
+}
+
+std::uint32_t Process::add_unlisted(const std::shared_ptr<PublisherCore>& publisher) {
+  publisher->set_poke_helper([this] { loop_.poke(); });
+  std::uint32_t serial = 0;
   run([&] {
-    const Published p{publisher, {hash_name(publisher->topic()), id_, next_serial_++}};
-    const bool exclusive = publisher->options().exclusive;
-    try {
-      if (exclusive) refuse_if_taken(*publisher, p.entry);
-      if (!publisher->options().process_private) directory_.add_topic(p.entry, publisher->topic());
-      published_[p.entry.serial] = p;
-      // Announces first, then looks again: if two do so at the same moment, each sees the other.
-      if (exclusive) refuse_if_taken(*publisher, p.entry);
-      for (SubscriberCore* s : subscribers_)
-        if (s->topic() == publisher->topic() && !s->leaves_out(publisher->runtime())) attach_local(*s, p);
-    } catch (...) {
-      remove(publisher);  // otherwise nothing would end it later
-      throw;
-    }
+    serial = next_serial_++;
+    announce({.core = publisher, .entry = {hash_name(publisher->topic()), id_, serial}, .listed = false});
   });
+  return serial;
+}
+
+void Process::add_service(const std::shared_ptr<PublisherCore>& card, ServiceDesk& desk) {
+  card->set_poke_helper([this] { loop_.poke(); });
+  run([&] {
+    announce({.core = card, .entry = {hash_name(card->topic()), id_, next_serial_++}, .listed = true, .desk = &desk});
+  });
+}
+
+/// Helper thread.
+void Process::announce(Published p) {
+  const std::shared_ptr<PublisherCore> publisher = p.core;
+  const TopicEntry entry = p.entry;
+  const bool exclusive = publisher->options().exclusive, listed = p.listed;
+  try {
+    if (exclusive) refuse_if_taken(*publisher, entry);
+    if (listed && !publisher->options().process_private) directory_.add_topic(entry, publisher->topic());
+    const Published& here = published_[entry.serial] = std::move(p);
+    // Announces first, then looks again: if two do so at the same moment, each sees the other.
+    if (exclusive) refuse_if_taken(*publisher, entry);
+    if (!listed) return;
+    for (SubscriberCore* s : subscribers_)
+      if (s->topic() == publisher->topic() && !s->leaves_out(publisher->runtime())) attach_local(*s, here);
+  } catch (...) {
+    remove(publisher);  // otherwise nothing would end it later
+    throw;
+  }
 }
 
 void Process::remove(const std::shared_ptr<PublisherCore>& publisher) {
   run([&] {
     for (auto it = published_.begin(); it != published_.end(); ++it) {
       if (it->second.core != publisher) continue;
-      directory_.remove_topic(it->second.entry);
+      if (it->second.listed) directory_.remove_topic(it->second.entry);
       publisher->close();
       server_->publisher_ended(it->second);
       client_->local_publisher_ended(*publisher);
+      if (it->second.desk != nullptr) client_->local_service_ended(*it->second.desk);
       published_.erase(it);
       return;
     }
@@ -304,18 +333,40 @@ void Process::detach(const std::shared_ptr<PublisherCore>& publisher, const Atta
   look_again_in(1);
 }
 
+void Process::prepare(SubscriberCore& subscriber) {
+  subscriber.poke_helper = [this] { loop_.poke(); };
+  subscriber.helper().hand_over_notify = [this](Stream& stream, int peer_socket) {
+    client_->hand_over_notify(stream, Fd(peer_socket));
+  };
+}
+
+void Process::add_unlisted(SubscriberCore* subscriber) {
+  prepare(*subscriber);
+  run([&] { subscribers_.push_back(subscriber); });
+}
+
+bool Process::attach_to(SubscriberCore& subscriber, const TopicEntry& entry, const std::string& topic,
+                        std::uint64_t tag) {
+  if (entry.process != id_) return client_->attach_to(subscriber, entry, topic, tag);
+  const auto it = published_.find(entry.serial);
+  if (it == published_.end() || it->second.core->topic() != topic) return false;
+  try {
+    attach_local(subscriber, it->second, tag);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void Process::add(SubscriberCore* subscriber) {
   FirstAnswers::Answer answered;
   auto future = answered.given.get_future();
-  subscriber->poke_helper = [this] { loop_.poke(); };
-  subscriber->helper().hand_over_notify = [this](Stream& stream, int peer_socket) {
-    client_->hand_over_notify(stream, Fd(peer_socket));
-  };
+  prepare(*subscriber);
   run([&] {
     try {
       subscribers_.push_back(subscriber);
       for (const auto& [serial, p] : published_)
-        if (p.core->topic() == subscriber->topic() && !subscriber->leaves_out(p.core->runtime()))
+        if (p.listed && p.core->topic() == subscriber->topic() && !subscriber->leaves_out(p.core->runtime()))
           attach_local(*subscriber, p);
       if (!subscriber->options().process_private)
         client_->add(*subscriber, &answered);
@@ -344,7 +395,7 @@ void Process::remove(SubscriberCore* subscriber) {
   });
 }
 
-void Process::attach_local(SubscriberCore& subscriber, const Published& published) {
+void Process::attach_local(SubscriberCore& subscriber, const Published& published, std::uint64_t tag) {
   const std::shared_ptr<PublisherCore>& core = published.core;
   if (came_through(core->via(), subscriber.endpoint().not_via)) return;
   if (core->type().hash != subscriber.type().hash) {
@@ -378,6 +429,7 @@ void Process::attach_local(SubscriberCore& subscriber, const Published& publishe
   parts.keep = keep;
   parts.peer_name = name_;
   parts.peer_pid = ::getpid();
+  parts.tag = tag;
   Attached* entry = core->attach(std::move(attached));
   parts.cursor = core->floor_for_late_joiner();  // only now: see Server::attach
   parts.owed_from = core->published();

@@ -15,6 +15,7 @@
 #include "src/base/socket.hpp"
 #include "src/transport/discovery/loop.hpp"
 #include "src/transport/discovery/run_directory.hpp"
+#include "src/transport/discovery/service_parts.hpp"
 #include "src/transport/endpoint/bell_board.hpp"
 #include "src/transport/endpoint/helper_time.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
@@ -44,6 +45,13 @@ class Process {
   // Any thread; each call waits for the helper thread.
   void add(const std::shared_ptr<PublisherCore>& publisher);
   void remove(const std::shared_ptr<PublisherCore>& publisher);
+  /// A publication without a name in the run directory: only subscribers that know topic and serial attach to it.
+  /// Returns the serial.
+  std::uint32_t add_unlisted(const std::shared_ptr<PublisherCore>& publisher);
+  /// The card of a service, which its clients find and subscribe to.
+  void add_service(const std::shared_ptr<PublisherCore>& card, ServiceDesk& desk);
+  /// A subscriber that attaches to nothing by itself: attach_to() does.
+  void add_unlisted(SubscriberCore* subscriber);
   void add(SubscriberCore* subscriber);  ///< waits, at most a second, until the existing publishers have answered;
                                          ///< throws their refusals
   void remove(SubscriberCore* subscriber);
@@ -62,19 +70,32 @@ class Process {
   struct Published {
     std::shared_ptr<PublisherCore> core;
     TopicEntry entry;
+    bool listed = true;
+    ServiceDesk* desk = nullptr;  ///< it is the card of this service
   };
   // Helper thread:
   [[nodiscard]] const std::map<std::uint32_t, Published>& published() const noexcept { return published_; }
   [[nodiscard]] const std::vector<SubscriberCore*>& subscribers() const noexcept { return subscribers_; }
   /// Requests a turn in `ms` milliseconds at the latest.
   void look_again_in(int ms) noexcept { look_again_ms_ = look_again_ms_ < 0 ? ms : std::min(look_again_ms_, ms); }
+  /// Runs `work` after this time. Helper thread.
+  void later(std::int64_t ns, std::function<void()> work);
   [[nodiscard]] HelperTime& strangers_time() noexcept { return strangers_time_; }
-  void attach_local(SubscriberCore& subscriber, const Published& published);
+  void attach_local(SubscriberCore& subscriber, const Published& published, std::uint64_t tag = 0);
+  [[nodiscard]] CallerNumber next_caller() noexcept { return ++last_caller_; }
+  /// Attaches to an unlisted publication. `tag`: Stream::tag(), by which the subscriber knows it. Returns false if it
+  /// cannot be requested; if it is refused later, the subscriber's `on_lost` gets the tag.
+  [[nodiscard]] bool attach_to(SubscriberCore& subscriber, const TopicEntry& entry, const std::string& topic,
+                               std::uint64_t tag);
+  [[nodiscard]] Server& server() noexcept { return *server_; }
+  [[nodiscard]] Client& client() noexcept { return *client_; }
   /// Removes the subscriber from the table now. Its page is unmapped once the publishing thread has passed a quiescent
   /// point.
   void detach(const std::shared_ptr<PublisherCore>& publisher, const Attached* subscriber);
 
  private:
+  void announce(Published p);
+  void prepare(SubscriberCore& subscriber);
   void refuse_if_taken(const PublisherCore& core, const TopicEntry& own) const;
   void serve();
   [[nodiscard]] int next_timeout();
@@ -93,6 +114,8 @@ class Process {
   std::vector<SubscriberCore*> subscribers_;
   HelperTime strangers_time_;
   std::uint32_t next_serial_ = 1;
+  CallerNumber last_caller_ = 0;
+  std::multimap<std::int64_t, std::function<void()>> later_;  ///< by the time when they are due
   int look_again_ms_ = -1;
   bool stop_told_ = false;
   std::unique_ptr<Server> server_;

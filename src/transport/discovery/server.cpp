@@ -64,6 +64,7 @@ std::string Server::nothing_for(const socket::Peer& peer) const {
     if (options.access == Access::Policy ||
         refusal(options.access, p.core->topic(), peer, process_.directory().root()).empty())
       return {};
+    if (!p.listed) continue;  // its name is a secret
     if (names.size() < 200)
       names += (names.empty() ? "'" : ", '") + p.core->topic() + "'";
     else
@@ -216,6 +217,7 @@ void Server::close(int fd) {
   for (auto& [id, a] : it->second->attachments)
     if (a.subscriber != nullptr) process_.detach(a.publisher, a.subscriber);
   process_.loop().off(fd);
+  forget_asked(*it->second);
   ::shutdown(fd, SHUT_RDWR);  // a publisher may keep the descriptor for a moment longer
   connections_.erase(it);
 }
@@ -245,12 +247,21 @@ bool Server::handle(Connection& c, const handshake::Message& message, std::vecto
     list(c, *looks);
   else if (const auto* traces = std::get_if<handshake::Trace>(&message))
     trace(c, *traces);
+  else if (const auto* asks = std::get_if<handshake::Ask>(&message))
+    ask(c, *asks);
+  else if (const auto* cancels = std::get_if<handshake::Cancel>(&message))
+    cancel(c, *cancels);
   else
     return false;
   return true;
 }
 
 void Server::detach(Connection& c, const handshake::Detach& asked) {
+  if (const auto one = c.asked.find(asked.id); one != c.asked.end()) {
+    const Connection::Asked served = one->second;
+    c.asked.erase(one);
+    return served.desk->caller_gone(served.number);
+  }
   const auto it = c.attachments.find(asked.id);
   if (it == c.attachments.end()) return;
   if (it->second.subscriber != nullptr) process_.detach(it->second.publisher, it->second.subscriber);
@@ -280,6 +291,9 @@ void Server::refuse(Connection& c, std::uint64_t id, handshake::Refused refused)
 }
 
 void Server::publisher_ended(const Process::Published& published) {
+  if (published.desk != nullptr)
+    for (auto& [fd, c] : connections_)
+      std::erase_if(c->asked, [&](const auto& one) { return one.second.desk == published.desk; });
   for (auto& [fd, c] : connections_)
     for (const auto& [id, a] : c->attachments)
       if (a.publisher == published.core) reply(*c, handshake::Ended{id});

@@ -26,6 +26,8 @@ class Server {
   /// Cuts off liars and notifies demoted subscribers.
   void attend(const Process::Published& published);
   void housekeeping();
+  /// A question of this caller gets no answer (server_service.cpp).
+  void decline(CallerNumber number, std::uint64_t sequence, const std::string& why);
 
  private:
   struct Attachment {
@@ -41,6 +43,11 @@ class Server {
     DescriptorShares::Claim claim;
     std::map<std::uint64_t, Attachment> attachments;
     std::optional<trace::Switch> tracing;  ///< from its first request on
+    struct Asked {
+      ServiceDesk* desk;
+      CallerNumber number;
+    };
+    std::map<std::uint64_t, Asked> asked;  ///< services by which it is served
   };
   struct Counts {  ///< of one user, and of all other users together
     std::size_t connections = 0, attachments = 0, observers = 0;
@@ -62,6 +69,10 @@ class Server {
   void trace(Connection& c, const handshake::Trace& asked);  // server_trace.cpp
   [[nodiscard]] handshake::Publication describe(const Process::Published& p) const;
   static void describe_subscribers(const PublisherCore& core, PublisherReport& into);
+  // server_service.cpp:
+  void ask(Connection& c, const handshake::Ask& asked);
+  void cancel(Connection& c, const handshake::Cancel& asked);
+  static void forget_asked(Connection& c);
   void refuse(Connection& c, std::uint64_t id, handshake::Refused refused);
   void reply(Connection& c, const handshake::Message& message, const std::vector<int>& fds = {},
              std::shared_ptr<const void> keep = {}, DescriptorShares::Claim claim = {});

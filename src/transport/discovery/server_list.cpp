@@ -103,7 +103,9 @@ void Server::list(Connection& c, const handshake::List& asked) {
   std::size_t bytes = 0;
   for (auto it = process_.published().lower_bound(asked.from); it != process_.published().end(); ++it) {
     const PublisherCore& core = *it->second.core;
-    if (core.options().process_private || (!asked.topic.empty() && core.topic() != asked.topic)) continue;
+    if (!it->second.listed || it->second.desk != nullptr || core.options().process_private ||
+        (!asked.topic.empty() && core.topic() != asked.topic))
+      continue;
     if (no_access(c, core)) continue;
     handshake::Publication one = describe(it->second);
     const std::size_t size = handshake::encoded_size(one);

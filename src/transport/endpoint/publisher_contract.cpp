@@ -11,6 +11,12 @@
 
 namespace cardan::detail {
 
+void refuse_name_of_service(const std::string& topic) {
+  if (is_of_service(topic))
+    throw Error(ErrorCode::InvalidArgument, "topic '" + topic + "': a name has no '?'",
+                "use letters, digits, '_' and '/'");
+}
+
 PublisherContract::PublisherContract(std::string its_topic, MessageType its_type, const TopicOptions& its_options,
                                      std::string its_via, std::uint32_t its_chain_entries)
     : topic(std::move(its_topic)),

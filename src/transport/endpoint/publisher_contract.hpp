@@ -2,11 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cardan/detail/message_type.hpp"
 #include "cardan/topic.hpp"
 
 namespace cardan::detail {
+
+/// A name with a '?' is of a service (docs/protocols/service.md), and is not shown as a topic.
+[[nodiscard]] inline bool is_of_service(std::string_view topic) noexcept {
+  return topic.find('?') != std::string_view::npos;
+}
+/// Throws Error (InvalidArgument) if a user's topic has such a name.
+void refuse_name_of_service(const std::string& topic);
 
 /// The topic of a publisher, with all that it offers there.
 struct PublisherContract {

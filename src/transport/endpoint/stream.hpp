@@ -55,6 +55,7 @@ class alignas(layout::kLine) Stream {
     std::uint64_t owed_from = 0;     ///< last publication before the attach: earlier losses are not counted
     std::int64_t time_shift_ns = 0;  ///< added to the publisher's steady stamps (another time namespace)
     std::string peer_name;
+    std::uint64_t tag = 0;  ///< by which the subscriber knows it, if it was attached by name
     int peer_pid = 0;
     bool foreign = false;  ///< the publisher belongs to another user
   };
@@ -125,6 +126,7 @@ class alignas(layout::kLine) Stream {
   [[nodiscard]] uid_t owner() const noexcept { return parts_.area_owner; }
   [[nodiscard]] const std::string& peer_name() const noexcept { return parts_.peer_name; }
   [[nodiscard]] int peer_pid() const noexcept { return parts_.peer_pid; }
+  [[nodiscard]] std::uint64_t tag() const noexcept { return parts_.tag; }
 
   /// Capacity of one payload, and whether the publisher waits for us. The same as in the header, but in a cache line
   /// that a take reads anyway.

@@ -74,6 +74,7 @@ void SubscriberHelper::add_stream(Stream* stream) {
                         topic, stream->ring.depth, wanted, stream->peer_name(), stream->peer_pid())},
            stranger_of(*stream));
     kick();  // sleeping threads must sleep on the new bell too
+    if (on_joined) on_joined(*stream);
     return;
   }
   const std::string who =
@@ -81,6 +82,7 @@ void SubscriberHelper::add_stream(Stream* stream) {
                   stream->peer_name(), stream->peer_pid(), kMaxStreams);
   const int pid = stream->peer_pid();
   const std::optional<uid_t> whose = stranger_of(*stream);
+  if (on_lost) on_lost(stream->tag());
   stream->drop_reference();
   emit({Event::Kind::Refused, pid, who}, whose);
 }
@@ -121,6 +123,7 @@ void SubscriberHelper::let_go(Atomic<Stream*>& place, Stream& stream) {
   retired_.bad += p.bad.load(std::memory_order_relaxed);
   retired_.spin_ns += p.spin_ns.load(std::memory_order_relaxed);
   retiring_.push_back(&stream);
+  if (on_lost) on_lost(stream.tag());
 }
 
 void SubscriberHelper::collect_ended() {

@@ -49,6 +49,10 @@ class SubscriberHelper {
   void connect_all();
   /// Gives the publisher its end of a stream's notify socket. Set once, before the first stream.
   std::function<void(Stream&, int peer_socket)> hand_over_notify;
+  /// Called for each stream that joined. Set once, before the first stream; may be empty.
+  std::function<void(Stream&)> on_joined;
+  /// Called with the tag of a stream that has ended, or was never attached. Set once; may be empty.
+  std::function<void(std::uint64_t tag)> on_lost;
 
   // Any thread:
   [[nodiscard]] EventQueue& events() noexcept { return events_; }

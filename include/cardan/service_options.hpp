@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cardan/topic.hpp"
+
+namespace cardan {
+
+/// The contract of a service. Both sides include the same one.
+struct ServiceOptions {
+  /// Payload bytes of a question beyond its fixed part, as TopicOptions::max_bytes.
+  std::size_t max_bytes = 0;
+  /// The same of an answer. Each client costs the server `pending` + `answers` + 2 slots of this size, and those that
+  /// the client keeps.
+  std::size_t max_answer_bytes = 0;
+  /// Questions of one client without an answer, at most 64. Asking more fails at once (NoAnswer::Full).
+  std::uint32_t pending = 4;
+  /// Answers to one client that are filled at once, 1 to 64.
+  std::uint32_t answers = 1;
+  /// Users that may ask, and users whose server a client asks.
+  Access access = Access::Owner;
+  /// How both sides wait.
+  Waiting waiting{};
+};
+
+/// Options of one server.
+struct ServerOptions {
+  /// As PublisherOptions::domain.
+  std::string domain{};
+  /// Questions that it keeps at once, at most 200.
+  std::uint32_t holds = 8;
+};
+
+/// Options of one client.
+struct ClientOptions {
+  /// As PublisherOptions::domain.
+  std::string domain{};
+  /// Answers that the program keeps at once, at most 100.
+  std::uint32_t holds = 1;
+};
+
+/// Why a question has no answer.
+enum class NoAnswer : std::uint8_t {
+  None,        ///< it has one
+  Pending,     ///< it is not known yet
+  NoServer,    ///< nobody serves this client now
+  Full,        ///< `pending` questions wait for their answers, or all loans are out
+  TimedOut,    ///< the question's time is over
+  Declined,    ///< the server did not answer, and says why
+  ServerDied,  ///< the server ended, or its process died; whether it has seen the question is not known
+  Cancelled,   ///< the ticket was dropped
+  Stopped,     ///< a stop was requested
+};
+
+/// The word for it, as used in JSON output.
+const char* to_string(NoAnswer reason) noexcept;
+
+}  // namespace cardan

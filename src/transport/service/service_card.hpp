@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cardan/fixed_string.hpp"
+#include "cardan/message.hpp"
+#include "cardan/service_options.hpp"
+
+namespace cardan::detail {
+
+/// A server's description of its service, on the service's card: a topic that clients find by name.
+struct ServiceCard {
+  FixedString<127> question_type, answer_type;
+  std::uint64_t question_layout, answer_layout;
+  std::uint64_t max_bytes, max_answer_bytes;
+  std::uint32_t pending;
+};
+
+/// Names of topics that cannot be a user's, because a name has no '?' … of the card, and of both sides' subscribers.
+[[nodiscard]] std::string card_topic(const std::string& service);
+/// A name that nobody can guess, for one client's questions or answers.
+[[nodiscard]] std::string secret_topic(const std::string& service);
+/// Whether it has the form of such a name: a peer must not lead us to another topic.
+[[nodiscard]] bool is_secret_topic(const std::string& service, const std::string& topic) noexcept;
+/// Throws Error (InvalidArgument).
+void check_service(const std::string& service, const ServiceOptions& options);
+
+}  // namespace cardan::detail
+
+CARDAN_MESSAGE(cardan::detail::ServiceCard, "cardan_msgs/msg/ServiceCard", question_type, answer_type, question_layout,
+               answer_layout, max_bytes, max_answer_bytes, pending);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cardan/detail/service_end.hpp"
+
+#include <utility>
+
+#include "cardan/detail/deadline.hpp"
+#include "src/transport/service/client_core.hpp"
+#include "src/transport/service/server_core.hpp"
+
+namespace cardan {
+
+const char* to_string(NoAnswer reason) noexcept {
+  switch (reason) {
+    case NoAnswer::None:
+      return "none";
+    case NoAnswer::Pending:
+      return "pending";
+    case NoAnswer::NoServer:
+      return "no server";
+    case NoAnswer::Full:
+      return "full";
+    case NoAnswer::TimedOut:
+      return "timed out";
+    case NoAnswer::Declined:
+      return "declined";
+    case NoAnswer::ServerDied:
+      return "server died";
+    case NoAnswer::Cancelled:
+      return "cancelled";
+    case NoAnswer::Stopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+std::string text_of(NoAnswer reason) {
+  switch (reason) {
+    case NoAnswer::NoServer:
+      return "no server of the service is there — start it, or check its access rule (cardan topic list)";
+    case NoAnswer::Full:
+      return "too many questions wait for their answers — raise the service's `pending`, or ask less";
+    case NoAnswer::TimedOut:
+      return "the server did not answer in time";
+    case NoAnswer::Cancelled:
+      return "the question was cancelled";
+    case NoAnswer::Stopped:
+      return "a stop was requested";
+    default:
+      return {};
+  }
+}
+
+LoanedSlot QuestionEnd::loan() const noexcept {
+  if (caller_ == nullptr || caller_->gone.load(std::memory_order_acquire) || is_forked_child()) return {};
+  const std::lock_guard lock(caller_->publishing);
+  return LoanedSlot(caller_->answers);
+}
+
+bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexcept {
+  if (is_forked_child()) return false;
+  const bool mine = caller_ != nullptr && filled.core == caller_->answers;
+  if (!mine || caller_->gone.load(std::memory_order_acquire)) {
+    filled.core->abandon(filled.slot);
+    return false;
+  }
+  filled.named.add(question);  // the answer rests on it
+  const std::lock_guard lock(caller_->publishing);
+  return filled.core->publish(filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence), {},
+                              filled.named);
+}
+
+void QuestionEnd::decline(std::uint64_t sequence, const std::string& why) const {
+  if (server_ != nullptr && !is_forked_child()) server_->decline(caller_->number, sequence, why);
+}
+
+void QuestionEnd::decline_dropped(std::uint64_t sequence) const noexcept {
+  try {
+    decline(sequence, "it dropped the question");
+  } catch (...) {  // without memory the client learns it by its time-out
+  }
+}
+
+bool QuestionEnd::cancelled(std::uint64_t sequence) const noexcept {
+  return caller_ == nullptr || caller_->has_cancelled(sequence);
+}
+
+ServerEnd::ServerEnd(const std::string& service, MessageType question, AdoptFunction adopt, MessageType answer,
+                     const ServiceOptions& options, const ServerOptions& own)
+    : core_(std::make_shared<ServerCore>(service, std::move(question), adopt, std::move(answer), options, own)) {
+  core_->open();
+}
+ServerEnd::~ServerEnd() = default;
+
+TakenQuestion ServerEnd::take() noexcept { return core_->take(); }
+TakenQuestion ServerEnd::wait() noexcept { return core_->wait(0); }
+TakenQuestion ServerEnd::wait(std::chrono::nanoseconds timeout) noexcept {
+  return core_->wait(deadline_after(timeout));
+}
+Reason ServerEnd::reason() const noexcept { return core_->reason(); }
+int ServerEnd::fd() { return core_->questions().fd(); }
+std::size_t ServerEnd::clients() const { return core_->clients(); }
+
+ClientEnd::ClientEnd(const std::string& service, MessageType question, MessageType answer, AdoptFunction adopt,
+                     const ServiceOptions& options, const ClientOptions& own)
+    : core_(std::make_shared<ClientCore>(service, std::move(question), std::move(answer), adopt, options, own)) {
+  core_->open();
+}
+ClientEnd::~ClientEnd() = default;
+
+LoanedSlot ClientEnd::loan() noexcept { return is_forked_child() ? LoanedSlot() : core_->loan(); }
+AskedQuestion ClientEnd::ask(Filled filled, std::chrono::nanoseconds timeout) noexcept {
+  if (is_forked_child()) return {.number = 0, .reason = NoAnswer::NoServer};
+  return core_->ask(std::move(filled), deadline_after(timeout));
+}
+Outcome ClientEnd::poll(std::uint64_t number) {
+  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->poll(number);
+}
+Outcome ClientEnd::wait(std::uint64_t number) {
+  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->wait(number);
+}
+void ClientEnd::cancel(std::uint64_t number) noexcept {
+  if (!is_forked_child()) core_->cancel(number);
+}
+bool ClientEnd::has_server() const noexcept { return !is_forked_child() && core_->has_server(); }
+bool ClientEnd::wait_for_server(std::chrono::nanoseconds timeout) {
+  return !is_forked_child() && core_->wait_for_server(deadline_after(timeout));
+}
+int ClientEnd::fd() { return core_->answers().fd(); }
+
+}  // namespace detail
+}  // namespace cardan
