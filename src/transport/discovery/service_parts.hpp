@@ -43,7 +43,7 @@ class ServiceCaller {
   /// `process` and `owner`: where the answers are published.
   virtual void served(const std::string& process, uid_t owner, const handshake::Served& answer) = 0;
   virtual void refused(const handshake::Refused& answer) = 0;
-  /// The connection has ended. What was attached over it ends by itself.
+  /// The connection has ended. Streams that were attached over it end by themselves.
   virtual void hung_up() = 0;
   virtual void declined(std::uint64_t sequence, const std::string& why) = 0;
 
