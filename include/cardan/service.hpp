@@ -42,8 +42,8 @@ class Question {
   /// Returns a slot for the answer with a freshly constructed A. Empty: as many answers to this client are being filled
   /// as `answers` allows, or the client has gone.
   [[nodiscard]] Loan<A> loan() noexcept { return detail::typed<A>(end_.loan()); }
-  /// Hands the answer to the client that asked, and to nobody else. Returns false if it has gone, or if the loan is
-  /// empty or of another question.
+  /// Hands the answer to the client that asked, and to nobody else. Returns false if the client has gone or has
+  /// cancelled the question, or has not taken its earlier answers; or if the loan is empty or of another question.
   bool reply(Loan<A>&& loan) noexcept {
     if (!loan) return false;
     const bool published = sample_ && end_.reply(detail::take_out(loan), *detail::block_of(sample_));
@@ -97,7 +97,7 @@ class Question {
 /// Answers the questions of a service. While it exists, the constructor of another one throws Error (NameTaken).
 /// `cardan::Server server{kMap}; while (auto question = server.wait()) question.reply(answer_to(*question));`
 /// A question is taken at most once. One that is overdue or cancelled is not delivered.
-/// Thread safety: one thread at a time calls take() and wait(). take() is lock-free but for one uncontended mutex.
+/// Thread safety: one thread at a time calls take() and wait(). take() takes a mutex for a moment; wait() blocks.
 template <class S>
 class Server {
  public:
@@ -109,8 +109,8 @@ class Server {
       : end_(service.name, detail::message_type_of<Q>(), detail::adopt_function_of<Q>(), detail::message_type_of<A>(),
              service.options, options) {}
 
-  /// Returns the next question, of all clients the oldest one. Empty: there is none (reason() is None), or `holds`
-  /// questions are kept (Limit).
+  /// Returns the oldest question of all clients. If it is empty, reason() says why: None, no question is there; Limit,
+  /// the program keeps `holds` questions.
   [[nodiscard]] Question<Q, A> take() noexcept { return taken(end_.take()); }
   /// Waits for it. If it is empty, reason() says why. Blocks.
   [[nodiscard]] Question<Q, A> wait() noexcept { return taken(end_.wait()); }
@@ -134,7 +134,7 @@ Server(const Service<Q, A>&) -> Server<Service<Q, A>>;
 template <Message Q, Message A>
 Server(const Service<Q, A>&, ServerOptions) -> Server<Service<Q, A>>;
 
-/// An answer, or the reason why there is none.
+/// The outcome of a question: its answer, or the reason for a missing one.
 template <Message A>
 class Answer {
  public:
@@ -176,8 +176,7 @@ class Ticket {
 
   /// It was asked, and is not done.
   explicit operator bool() const noexcept { return end_ != nullptr; }
-  /// Returns the answer, or why there is none; reason() is Pending if it is not known yet. The ticket is done
-  /// otherwise.
+  /// Returns the outcome, after which the ticket is done. Before it is known, reason() is Pending.
   [[nodiscard]] Answer<A> poll() { return end_ == nullptr ? failed() : outcome(end_->poll(number_)); }
   /// Waits for it, at most until the question's time-out. Blocks.
   [[nodiscard]] Answer<A> wait() { return end_ == nullptr ? failed() : outcome(end_->wait(number_)); }
@@ -217,7 +216,8 @@ class Client {
       : end_(service.name, detail::message_type_of<Q>(), detail::message_type_of<A>(), detail::adopt_function_of<A>(),
              service.options, options) {}
 
-  /// Returns a slot for a question with a freshly constructed Q. Empty: there is no server, or all loans are out.
+  /// Returns a slot for a question with a freshly constructed Q. The loan is empty if no server is attached or another
+  /// loan is out.
   [[nodiscard]] Loan<Q> loan() noexcept { return detail::typed<Q>(end_.loan()); }
   /// Asks. The time-out travels with the question: an overdue one is not delivered. Does not block.
   [[nodiscard]] Ticket<A> ask(Loan<Q>&& question, std::chrono::nanoseconds timeout) noexcept {
@@ -235,7 +235,7 @@ class Client {
   [[nodiscard]] Answer<A> call(Loan<Q>&& question, std::chrono::nanoseconds timeout) {
     return ask(std::move(question), timeout).wait();
   }
-  /// The same. If there is no server yet, it waits for one, too.
+  /// The same with a copy of a plain struct. If no server is attached yet, the call first waits for one.
   [[nodiscard]] Answer<A> call(const Q& question, std::chrono::nanoseconds timeout)
     requires std::is_trivially_copyable_v<Q>
   {
@@ -247,7 +247,8 @@ class Client {
   [[nodiscard]] bool has_server() const noexcept { return end_.has_server(); }
   /// Blocks. Returns false if none is there in time, or a stop was requested.
   bool wait_for_server(std::chrono::nanoseconds timeout) { return end_.wait_for_server(timeout); }
-  /// Readable when an answer is there, or a reason why there is none: poll() the tickets then. As Subscriber::fd().
+  /// Returns a descriptor, as Subscriber::fd(). It is readable when the outcome of a question is known: poll() the
+  /// tickets then.
   [[nodiscard]] int fd() { return end_.fd(); }
 
  private:

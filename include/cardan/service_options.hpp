@@ -13,13 +13,14 @@ namespace cardan {
 struct ServiceOptions {
   /// Payload bytes of a question beyond its fixed part, as TopicOptions::max_bytes.
   std::size_t max_bytes = 0;
-  /// The same of an answer. Each client costs the server `pending` + `answers` + 2 slots of this size, and those that
-  /// the client keeps.
+  /// The same of an answer. Each client costs the server 2 × `pending` + `answers` + `holds` + 2 slots of this size.
   std::size_t max_answer_bytes = 0;
   /// Questions of one client without an answer, at most 64. Asking more fails at once (NoAnswer::Full).
   std::uint32_t pending = 4;
   /// Answers to one client that are filled at once, 1 to 64.
   std::uint32_t answers = 1;
+  /// Answers that a client keeps at once, 1 to 100, in addition to those that it has not looked at.
+  std::uint32_t holds = 1;
   /// Users that may ask, and users whose server a client asks.
   Access access = Access::Owner;
   /// How both sides wait.
@@ -38,8 +39,6 @@ struct ServerOptions {
 struct ClientOptions {
   /// As PublisherOptions::domain.
   std::string domain{};
-  /// Answers that the program keeps at once, at most 100.
-  std::uint32_t holds = 1;
 };
 
 /// Why a question has no answer.
@@ -47,7 +46,7 @@ enum class NoAnswer : std::uint8_t {
   None,        ///< it has one
   Pending,     ///< it is not known yet
   NoServer,    ///< nobody serves this client now
-  Full,        ///< `pending` questions wait for their answers, or all loans are out
+  Full,        ///< `pending` questions wait for their answers or for the server, or all loans are out
   TimedOut,    ///< the question's time is over
   Declined,    ///< the server did not answer, and says why
   ServerDied,  ///< the server ended, or its process died; whether it has seen the question is not known

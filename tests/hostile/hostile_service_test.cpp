@@ -37,6 +37,8 @@ using cardan::test::RawPeer;
 namespace handshake = cardan::test::handshake;
 
 constexpr cardan::Service<Ask, Reply> kService{"/service", {.pending = 2, .access = cardan::Access::Everyone}};
+constexpr cardan::Service<Ask, Reply> kLarge{
+    "/large", {.max_answer_bytes = 4 << 20, .pending = 1, .access = cardan::Access::Everyone}};
 constexpr const char* kCard = "/service?";
 constexpr const char* kProcess = "0123456789abcdef";
 constexpr auto kLong = 60s;
@@ -108,6 +110,34 @@ CARDAN_ROLE(asks_often) {
     }
   cardan::test::say("served " + std::to_string(served));
   cardan::test::hear();
+  return 0;
+}
+
+/// The same of a service with large answers.
+CARDAN_ROLE(asks_for_much) {
+  cardan::set_log([](auto, const auto&) {});
+  std::vector<std::unique_ptr<cardan::Client<cardan::Service<Ask, Reply>>>> clients;
+  std::size_t served = 0;
+  for (int i = 0; i < 12; ++i) try {
+      clients.push_back(std::make_unique<cardan::Client<cardan::Service<Ask, Reply>>>(kLarge));
+      if (clients.back()->has_server()) ++served;
+    } catch (const cardan::Error&) {
+    }
+  cardan::test::say("served " + std::to_string(served));
+  cardan::test::hear();
+  return 0;
+}
+
+/// A client whose server has other types.
+CARDAN_ROLE(asks_another_type) {
+  cardan::set_log([](auto, const auto&) {});
+  try {
+    constexpr cardan::Service<Reply, Reply> kOther{"/service", {.pending = 2, .access = cardan::Access::Everyone}};
+    cardan::Client client{kOther};
+    cardan::test::say(client.has_server() ? "client served" : "client without server");
+  } catch (const cardan::Error& e) {
+    cardan::test::say("client error " + std::string(e.what()));
+  }
   return 0;
 }
 
@@ -194,6 +224,25 @@ TEST_F(HostileServices, ManyClientsOfOneUserLeaveRoomForOthers) {
   EXPECT_EQ(ticket.wait()->number, 7U);
   often.kill();
   EXPECT_TRUE(cardan::test::eventually([&] { return server.clients() == 1; })) << server.clients();
+}
+
+TEST_F(HostileServices, LargeAnswersHaveALimitForOtherUsers) {
+  if (!cardan::test::is_root()) GTEST_SKIP() << "only root can be another user";
+  cardan::Server server{kLarge};
+  Child much = stranger("asks_for_much");
+  const int served = std::stoi(much.expect("served"));
+  EXPECT_GT(served, 0);
+  EXPECT_LE(served, 7) << "256 MiB, and 9 slots of 4 MiB for each";
+  cardan::Client client{kLarge};
+  EXPECT_TRUE(client.has_server());
+}
+
+TEST_F(HostileServices, ARefusalByAnotherUserIsNotOurError) {
+  if (!cardan::test::is_root()) GTEST_SKIP() << "only root can be another user";
+  Child server("answers", {}, cardan::test::as_stranger(1));
+  server.expect("ready");
+  EXPECT_EQ(Child("asks_another_type", {}, cardan::test::as_stranger(2)).expect("client"), "without server");
+  EXPECT_EQ(Child("asks_another_type", {}, cardan::test::as_stranger(1)).expect("client").substr(0, 5), "error");
 }
 
 TEST_F(HostileServices, NobodyElseAttachesToAnswers) {

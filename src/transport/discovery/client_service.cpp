@@ -49,7 +49,7 @@ std::uint64_t Client::ask(const Stream& card, handshake::Ask asked, ServiceCalle
                        .asked = std::move(asked)},
                       answer);
     if (refused) {
-      caller.refused(*refused);
+      caller.refused(*refused, false);
       return 0;
     }
     local_asks_.push_back({.id = id, .caller = &caller, .desk = p.desk, .number = number});
@@ -113,7 +113,7 @@ bool Client::handle_service(Connection& c, const handshake::Message& message, bo
   }
   if (const auto* no = std::get_if<handshake::Refused>(&message)) {
     c.asked.erase(it);
-    caller.refused(*no);
+    caller.refused(*no, c.foreign);
     return true;
   }
   return false;

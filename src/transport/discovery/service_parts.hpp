@@ -42,7 +42,8 @@ class ServiceCaller {
  public:
   /// `process` and `owner`: where the answers are published.
   virtual void served(const std::string& process, uid_t owner, const handshake::Served& answer) = 0;
-  virtual void refused(const handshake::Refused& answer) = 0;
+  /// `foreign`: by another user's server.
+  virtual void refused(const handshake::Refused& answer, bool foreign) = 0;
   /// The connection has ended. Streams that were attached over it end by themselves.
   virtual void hung_up() = 0;
   virtual void declined(std::uint64_t sequence, const std::string& why) = 0;

@@ -23,7 +23,7 @@ constexpr auto kPatience = 1s;        ///< of the constructor
 constexpr auto kBetweenLooks = 50ms;  ///< at the stop flag
 
 SubscriberOptions answers_options(const ServiceOptions& options, const ClientOptions& own) {
-  SubscriberOptions endpoint{.domain = own.domain, .holds = options.pending + own.holds};
+  SubscriberOptions endpoint{.domain = own.domain, .holds = options.pending + options.holds};
   endpoint.events_end_wait = true;
   return endpoint;
 }
@@ -52,6 +52,7 @@ ClientCore::ClientCore(const std::string& service, MessageType question, Message
     throw;
   }
   card_->helper().on_joined = [this](Stream& card) {
+    forget_ended_cards();
     cards_.push_back(card.id);
     find_card();
   };
@@ -89,10 +90,14 @@ void ClientCore::find_card() {
     const std::lock_guard lock(mutex_);
     if (session_) return;
   }
-  std::erase_if(cards_, [this](std::uint64_t id) { return card_->helper().find_stream(id) == nullptr; });
+  forget_ended_cards();
   if (cards_.empty()) return;
   std::rotate(cards_.begin(), cards_.end() - 1, cards_.end());  // the next time, another one
   begin_session(*card_->helper().find_stream(cards_.front()));
+}
+
+void ClientCore::forget_ended_cards() {
+  std::erase_if(cards_, [this](std::uint64_t id) { return card_->helper().find_stream(id) == nullptr; });
 }
 
 /// A session that lasted ends because its server did, and there may be another one. One that did not come about is
@@ -119,7 +124,7 @@ void ClientCore::begin_session(const Stream& card) {
   } catch (const Error& e) {
     const std::lock_guard lock(mutex_);
     refusal_ = e;
-    return;
+    return try_again(steady_now());
   }
   asked.process = process_.id();
   asked.name = questions->topic();
@@ -163,14 +168,14 @@ void ClientCore::served(const std::string& process, uid_t owner, const handshake
     end_session(tag);
 }
 
-void ClientCore::refused(const handshake::Refused& answer) {
+void ClientCore::refused(const handshake::Refused& answer, bool foreign) {
   {
     const std::lock_guard lock(mutex_);
     const ErrorCode code = answer.code == handshake::Reason::Type     ? ErrorCode::Incompatible
                            : answer.code == handshake::Reason::Access ? ErrorCode::Refused
                            : answer.code == handshake::Reason::Memory ? ErrorCode::NoMemory
                                                                       : ErrorCode::Limit;
-    refusal_.emplace(code, answer.why, answer.remedy);
+    if (!foreign) refusal_.emplace(code, answer.why, answer.remedy);  // an answer of another user is never our error
     if (session_) remove(std::exchange(session_, std::nullopt)->questions);
     if (code == ErrorCode::Limit || code == ErrorCode::NoMemory) try_again(steady_now());
   }
@@ -247,7 +252,8 @@ AskedQuestion ClientCore::ask(Filled filled, std::int64_t deadline_ns) noexcept 
     return AskedQuestion{.number = 0, .reason = reason};
   };
   if (!session_ || !session_->is_served || filled.core != session_->questions) return no(NoAnswer::NoServer);
-  if (asked_.size() >= options_.pending) return no(NoAnswer::Full);
+  // Those that were cancelled or timed out must not push out one that the server has not taken yet.
+  if (asked_.size() >= options_.pending || untaken(*filled.core) >= options_.pending) return no(NoAnswer::Full);
   (void)filled.core->publish(filled.slot, filled.payload_bytes, deadline_ns, {}, filled.named);
   asked_.push_back({.number = ++last_number_,
                     .sequence = filled.core->published(),

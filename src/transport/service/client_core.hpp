@@ -39,7 +39,7 @@ class ClientCore final : public ServiceCaller, public std::enable_shared_from_th
 
   // ServiceCaller:
   void served(const std::string& process, uid_t owner, const handshake::Served& answer) override;
-  void refused(const handshake::Refused& answer) override;
+  void refused(const handshake::Refused& answer, bool foreign) override;
   void hung_up() override;
   void declined(std::uint64_t sequence, const std::string& why) override;
 
@@ -67,6 +67,7 @@ class ClientCore final : public ServiceCaller, public std::enable_shared_from_th
   void begin_session(const Stream& card);
   void end_session(std::uint64_t tag);
   void find_card();
+  void forget_ended_cards();
   void try_again(std::int64_t began_ns);
   void joined(const Stream& answers);
   void collect(SampleBlock* block);
@@ -80,7 +81,7 @@ class ClientCore final : public ServiceCaller, public std::enable_shared_from_th
   Process& process_;
   SubscriberCore* card_;
   SubscriberCore* answers_;
-  std::vector<std::uint64_t> cards_;  ///< streams of the card; helper thread
+  std::vector<std::uint64_t> cards_;  ///< streams of the card, at most kMaxStreams; helper thread
   std::uint64_t last_tag_ = 0;        ///< helper thread
   std::int64_t pause_ns_ = 0;         ///< before the next session is tried; helper thread
 

@@ -181,12 +181,21 @@ std::optional<handshake::Refused> ServerCore::no_room(const socket::Peer& peer, 
       .remedy = "use one client in each process, or ask another server"};
 }
 
+/// The most memory of one client's answers. Their slots, at most those that a client of the contract needs, and as many
+/// again: another user may announce half of the room only.
+std::size_t ServerCore::most_bytes() const noexcept {
+  const std::size_t own = options_.pending + options_.answers + 1;
+  const std::size_t announced = options_.pending + options_.holds + 1;
+  const std::size_t payload = layout::align_up(options_.max_answer_bytes, layout::kPage);
+  const std::size_t record = sizeof(layout::SlotMeta) + answer_.arena_bytes + answer_.bytes + answer_.alignment;
+  return (own + 2 * announced) * (payload + layout::align_up(record, layout::kRecord));
+}
+
 std::optional<handshake::Refused> ServerCore::admit(const Caller& caller, handshake::Served& answer) {
   const handshake::Ask& asked = caller.asked;
   if (auto no = unfit(caller)) return no;
   if (auto no = other_types(caller)) return no;
-  const std::size_t slots = asked.pending + options_.answers + 1;
-  const std::size_t bytes = slots * (options_.max_answer_bytes + answer_.bytes + layout::kRecord);
+  const std::size_t bytes = most_bytes();
   if (auto no = no_room(caller.peer, bytes)) return no;
   if (asked.pending == 0 || asked.pending > options_.pending)
     return handshake::Refused{
@@ -200,9 +209,10 @@ std::optional<handshake::Refused> ServerCore::admit(const Caller& caller, handsh
                                                                       .depth = asked.pending,
                                                                       .waiting = options_.waiting,
                                                                       .access = options_.access,
-                                                                      .loans = options_.answers},
+                                                                      .loans = options_.answers,
+                                                                      .max_memory = bytes},
                                                          PublisherOptions{});
-    const auto served = std::make_shared<ServedCaller>(caller.number, caller.peer, caller.name, answers, bytes);
+    const auto served = std::make_shared<ServedCaller>(caller.number, caller.peer.uid, answers, bytes);
     {
       const std::lock_guard lock(mutex_);
       callers_[caller.number] = served;
@@ -210,6 +220,7 @@ std::optional<handshake::Refused> ServerCore::admit(const Caller& caller, handsh
     answer.answers = process_.add_unlisted(answers);
     answer.name = answers->topic();
   } catch (const Error& e) {
+    caller_gone(caller.number);
     return handshake::Refused{.code = handshake::Reason::Memory, .why = e.cause(), .remedy = e.remedy()};
   }
   const TopicEntry questions{.topic_hash = hash_name(asked.name),

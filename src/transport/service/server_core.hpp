@@ -16,21 +16,14 @@ namespace cardan::detail {
 
 /// One client of a service, as its server sees it. Questions keep it.
 struct ServedCaller {
-  ServedCaller(CallerNumber its_number, const socket::Peer& peer, std::string its_name,
-               std::shared_ptr<PublisherCore> its_answers, std::size_t its_bytes)
-      : number(its_number),
-        pid(peer.pid),
-        uid(peer.uid),
-        name(std::move(its_name)),
-        answers(std::move(its_answers)),
-        bytes(its_bytes) {}
+  ServedCaller(CallerNumber its_number, uid_t its_uid, std::shared_ptr<PublisherCore> its_answers,
+               std::size_t its_bytes)
+      : number(its_number), uid(its_uid), answers(std::move(its_answers)), bytes(its_bytes) {}
 
   const CallerNumber number;
-  const int pid;
   const uid_t uid;
-  const std::string name;
   const std::shared_ptr<PublisherCore> answers;  ///< only this client can attach to it
-  const std::size_t bytes;                       ///< of the memory that it has at first
+  const std::size_t bytes;                       ///< the most memory that it can make us commit
   std::mutex publishing{};                       ///< answers are published by one thread at a time
   Atomic<bool> gone{false};
   /// By question, modulo their number: the last one that the client has cancelled.
@@ -70,6 +63,7 @@ class ServerCore final : public ServiceDesk, public std::enable_shared_from_this
   void cancelled(CallerNumber number, std::uint64_t sequence) override;
 
  private:
+  [[nodiscard]] std::size_t most_bytes() const noexcept;
   [[nodiscard]] std::optional<handshake::Refused> unfit(const Caller& caller) const;
   [[nodiscard]] std::optional<handshake::Refused> other_types(const Caller& caller) const;
   [[nodiscard]] std::optional<handshake::Refused> no_room(const socket::Peer& peer, std::size_t bytes) const;

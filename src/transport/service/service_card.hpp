@@ -10,6 +10,8 @@
 
 namespace cardan::detail {
 
+class PublisherCore;
+
 /// A server's description of its service, on the service's card: a topic that clients find by name.
 struct ServiceCard {
   FixedString<127> question_type, answer_type;
@@ -24,6 +26,9 @@ struct ServiceCard {
 [[nodiscard]] std::string secret_topic(const std::string& service);
 /// Whether it has the form of such a name: a peer must not lead us to another topic.
 [[nodiscard]] bool is_secret_topic(const std::string& service, const std::string& topic) noexcept;
+/// Publications that the one reader of a session's stream has not taken yet. One more than the stream's depth would
+/// overwrite one of them. The reader's word: if it lies, it harms its own session. Takes a mutex.
+[[nodiscard]] std::uint64_t untaken(const PublisherCore& core);
 /// Throws Error (InvalidArgument).
 void check_service(const std::string& service, const ServiceOptions& options);
 

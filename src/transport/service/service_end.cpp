@@ -6,6 +6,7 @@
 #include "cardan/detail/deadline.hpp"
 #include "src/transport/service/client_core.hpp"
 #include "src/transport/service/server_core.hpp"
+#include "src/transport/service/service_card.hpp"
 
 namespace cardan {
 
@@ -65,8 +66,17 @@ bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexce
     filled.core->abandon(filled.slot);
     return false;
   }
+  if (caller_->has_cancelled(question.sequence)) {
+    filled.core->abandon(filled.slot);
+    return false;
+  }
   filled.named.add(question);  // the answer rests on it
   const std::lock_guard lock(caller_->publishing);
+  // Answers to questions that it has cancelled meanwhile must not push out one that it waits for.
+  if (untaken(*filled.core) >= filled.core->options().depth) {
+    filled.core->abandon(filled.slot);
+    return false;
+  }
   return filled.core->publish(filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence), {},
                               filled.named);
 }
@@ -76,6 +86,7 @@ void QuestionEnd::decline(std::uint64_t sequence, const std::string& why) const 
 }
 
 void QuestionEnd::decline_dropped(std::uint64_t sequence) const noexcept {
+  if (cancelled(sequence)) return;
   try {
     decline(sequence, "it dropped the question");
   } catch (...) {  // without memory the client learns it by its time-out

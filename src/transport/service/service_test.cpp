@@ -168,6 +168,38 @@ TEST_F(Services, ACancelledQuestionIsSeenAndNotDelivered) {
   EXPECT_EQ(last.wait()->sum, 3) << "the answer to the cancelled one is dropped";
 }
 
+TEST_F(Services, CancelledQuestionsPushOutNoOther) {
+  Server server{kAdd};
+  Client client{kAdd};
+  auto live = client.ask({7, 0}, kLong);
+  for (std::int64_t i = 0; i < 20; ++i) client.ask({i, 1}, kLong).cancel();
+  EXPECT_EQ(client.ask({8, 0}, kLong).wait().reason(), NoAnswer::Full) << "the server has taken none of them";
+  auto question = server.wait(kLong);
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->a, 7);
+  EXPECT_TRUE(question.reply(Total{7}));
+  EXPECT_EQ(live.wait()->sum, 7);
+}
+
+TEST_F(Services, AnswersToCancelledQuestionsPushOutNoOther) {
+  Server server{kAdd, {.holds = 32}};
+  Client client{kAdd};
+  std::vector<Question<Sum, Total>> old;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    auto ticket = client.ask({i, 1}, kLong);
+    old.push_back(server.wait(kLong));
+    ASSERT_TRUE(old.back());
+    ticket.cancel();
+    for (int n = 0; n < 10'000 && !old.back().cancelled(); ++n) std::this_thread::sleep_for(1ms);
+  }
+  auto live = client.ask({7, 0}, kLong);
+  auto question = server.wait(kLong);
+  ASSERT_TRUE(question);
+  EXPECT_TRUE(question.reply(Total{7}));
+  for (auto& one : old) EXPECT_FALSE(one.reply(Total{0}));
+  EXPECT_EQ(live.wait()->sum, 7);
+}
+
 TEST_F(Services, AnOverdueQuestionIsNotDelivered) {
   Server server{kAdd};
   Client client{kAdd};
@@ -262,6 +294,7 @@ TEST_F(Services, WrongOptionsAreRefused) {
   for (const std::uint32_t pending : {0U, 65U})
     EXPECT_THROW(Client(Service<Sum, Total>{"/add", {.pending = pending}}), Error) << pending;
   EXPECT_THROW(Server(Service<Sum, Total>{"/add", {.answers = 0}}), Error);
+  EXPECT_THROW(Server(Service<Sum, Total>{"/add", {.holds = 0}}), Error);
 }
 
 TEST_F(Services, AnAnswerOfAnotherQuestionsClientIsRefused) {
