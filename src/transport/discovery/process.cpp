@@ -27,6 +27,7 @@
 #include "src/transport/discovery/client.hpp"
 #include "src/transport/discovery/observer_link.hpp"
 #include "src/transport/discovery/server.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -239,6 +240,11 @@ std::shared_ptr<BellBoard> Process::board_of(uid_t uid) {
 void Process::refuse_if_taken(const PublisherCore& core, const TopicEntry& own) const {
   const std::string& topic = core.topic();
   const auto taken = [&](const std::string& by) {
+    if (is_of_service(topic))
+      return Error(
+          ErrorCode::NameTaken,
+          fmt::format("service '{}' has one server, but {} already serves it", topic.substr(0, topic.find('?')), by),
+          "end that server first, or give this one another domain");
     return Error(ErrorCode::NameTaken,
                  fmt::format("topic '{}' is for one publisher, but {} already publishes it", topic, by),
                  "end that publisher first (cardan topic info shows it), or make the topic not exclusive");

@@ -39,7 +39,7 @@ namespace detail {
 std::string text_of(NoAnswer reason) {
   switch (reason) {
     case NoAnswer::NoServer:
-      return "no server of the service is there — start it, or check its access rule (cardan topic list)";
+      return "no server of the service is attached — start it in the same domain, and check the service's access rule";
     case NoAnswer::Full:
       return "too many questions wait for their answers — raise the service's `pending`, or ask less";
     case NoAnswer::TimedOut:

@@ -274,7 +274,13 @@ TEST_F(Services, OtherTypesAreRefusedByName) {
 
 TEST_F(Services, ASecondServerIsRefused) {
   const Server server{kAdd};
-  EXPECT_THROW(Server{kAdd}, Error);
+  try {
+    const Server second{kAdd};
+    FAIL() << "two servers";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::NameTaken);
+    EXPECT_NE(std::string(e.what()).find("service '/add' has one server"), std::string::npos) << e.what();
+  }
 }
 
 TEST_F(Services, ItsPartsAreNotTopicsOfUsers) {
