@@ -169,6 +169,75 @@ size_t cardan_subscribers(const cardan_publisher* publisher);
 /** Ends the stream. Subscribers get what is left, then the end. NULL is allowed. */
 void cardan_unadvertise(cardan_publisher* publisher);
 
+/* ---------------------------------------------------------------- services: questions that get one answer each */
+
+/** A handle of cardan_serve(). */
+typedef struct cardan_server cardan_server;
+/** A handle of cardan_wait_question(): a question that was taken. */
+typedef struct cardan_question cardan_question;
+/** A handle of cardan_open_client(). */
+typedef struct cardan_client cardan_client;
+
+/** The contract of a service, the same on both sides; and options of one side. As cardan_subscriber_options. */
+typedef struct cardan_service_options {
+  size_t struct_size;            /**< sizeof(cardan_service_options) */
+  const char* domain;            /**< NULL: $CARDAN_DOMAIN, or "default" */
+  const char* type;              /**< of a question; required */
+  const char* definition;        /**< ros2msg text of `type`; NULL: the message of Cardan or of ROS 2 with that name */
+  const char* answer_type;       /**< of an answer; required */
+  const char* answer_definition; /**< as `definition` */
+  size_t max_bytes;              /**< the largest question as CDR, in bytes; for a client */
+  size_t max_answer_bytes;       /**< the largest answer as CDR, in bytes; for a server */
+  uint32_t pending;              /**< questions of one client without an answer, 1 to 64. 0: 4 */
+  uint32_t holds;                /**< a server: questions kept at once (0: 8); a client: answers (0: 1) */
+  int access;                    /**< CARDAN_OWNER and so on: who may ask, and whose server is asked */
+} cardan_service_options;
+
+/** Serves. Returns NULL if the arguments make no sense, a type is unknown, the service has a server, or there is no
+ * memory. Any thread; blocks for about 1 ms. */
+cardan_server* cardan_serve(const char* service, const cardan_service_options* options);
+/** Takes the oldest question of all clients; waits for one at most `timeout_ns` (0: not at all; negative: without end).
+ * A question is taken at most once; one that is overdue or cancelled is not delivered. Results as cardan_take(), with
+ * CARDAN_SAMPLE for a question. One thread at a time. Blocks unless `timeout_ns` is 0. */
+int cardan_wait_question(cardan_server* server, int64_t timeout_ns, cardan_question** question);
+/** As cardan_fd(). */
+int cardan_server_fd(cardan_server* server);
+/** Ends it: clients that wait are told. Questions that were taken stay valid until they are freed. NULL is allowed. */
+void cardan_stop_serving(cardan_server* server);
+
+/** The question's bytes, as cardan_sample_frame(). Valid until the question is freed. */
+int cardan_question_frame(const cardan_question* question, cardan_frame* frame);
+/** Answers it with a message given as CDR, copied once into a slot. 0: done. -1: the bytes are not of the type, or are
+ * too large, or it has an answer already. -2: another answer to this client is being filled. -3: nobody waits for it any
+ * more. One thread at a time. May wait for another answer to the same client. */
+int cardan_reply(cardan_question* question, const void* cdr, size_t size);
+/** The client gets no answer, but the reason. -1: it has an answer already. One thread at a time; allocates. */
+int cardan_decline(cardan_question* question, const char* why);
+/** 1: nobody waits for the answer any more. Any thread; never blocks. */
+int cardan_question_cancelled(const cardan_question* question);
+/** Frees it. One without an answer is declined. NULL is allowed. */
+void cardan_free_question(cardan_question* question);
+
+/** Opens a client. It finds the server, also one that starts later or again. Returns NULL as cardan_serve() does. Any
+ * thread; blocks for some milliseconds, at most 1 s when the server does not answer. */
+cardan_client* cardan_open_client(const char* service, const cardan_service_options* options);
+/** Asks with a message given as CDR, copied once into a slot. `timeout_ns` travels with the question. Returns a number
+ * for cardan_answer(); 0: it was not asked, cardan_error() says why. One thread at a time, as the next three. Never
+ * blocks. */
+uint64_t cardan_ask(cardan_client* client, const void* cdr, size_t size, int64_t timeout_ns);
+/** CARDAN_SAMPLE: *answer must be released, and the question is done. CARDAN_NOTHING: it has none yet, only with `wait`
+ * 0. CARDAN_STOPPED. CARDAN_ERROR: it gets none, cardan_error() says why. `wait` 1: blocks, at most until the question's
+ * time-out. */
+int cardan_answer(cardan_client* client, uint64_t number, int wait, cardan_sample** answer);
+/** The answer is not wanted any more. */
+void cardan_cancel(cardan_client* client, uint64_t number);
+/** Asks, and waits for the answer, first for a server. As cardan_answer() with `wait` 1. Blocks. */
+int cardan_call(cardan_client* client, const void* cdr, size_t size, int64_t timeout_ns, cardan_sample** answer);
+/** As cardan_fd(): readable when the outcome of a question may be known. */
+int cardan_client_fd(cardan_client* client);
+/** Ends it, and cancels its questions. Answers stay valid until they are released. NULL is allowed. */
+void cardan_close_client(cardan_client* client);
+
 /* ---------------------------------------------------------------- the whole */
 
 /** The topics of a domain (NULL: the usual one), as one JSON object:

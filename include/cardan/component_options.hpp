@@ -36,6 +36,23 @@ struct LatestOptions {
   bool rests_on = true;
 };
 
+/// Options of Context::service().
+struct AnswerOptions {
+  /// Questions that wait for the callback or are kept by the component to be answered later, at most 200, in addition
+  /// to the one in the callback. More of them wait at their clients.
+  std::uint32_t holds = 8;
+  /// As InputOptions::overlaps.
+  bool overlaps = false;
+  /// Name in statistics and in the configuration's `callbacks`. Empty: the service as the code names it.
+  std::string name{};
+};
+
+/// Options of Context::client().
+struct AskOptions {
+  /// Name of the callbacks with its answers, as AnswerOptions::name.
+  std::string name{};
+};
+
 /// Handling of a timer's periods that were over before it could run.
 enum class Overrun : std::uint8_t {
   Skip,     ///< leaves them out: the next call is at the next point of the grid. For control loops.

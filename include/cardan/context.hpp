@@ -18,6 +18,8 @@
 #include "cardan/output.hpp"
 #include "cardan/parameter.hpp"
 #include "cardan/sample.hpp"
+#include "cardan/service.hpp"
+#include "cardan/service_client.hpp"
 #include "cardan/topic.hpp"
 
 namespace cardan {
@@ -100,6 +102,21 @@ class Context {
   [[nodiscard]] Output<T> output(const Topic<T>& topic) {
     return Output<T>(detail::declare_output(core_, topic.name, detail::payload_type_of<T>(), topic.options));
   }
+  /// Serves: calls `callback(Question<Q, A>)` for each question, one after the other. The callback may answer it, or
+  /// keep it and answer later. One that is overdue or cancelled is not delivered. When the component starts, another
+  /// server of the service is an error.
+  template <Message Q, Message A, std::invocable<Question<Q, A>> F>
+  void service(const Service<Q, A>& service, F callback, const AnswerOptions& options = {}) {
+    detail::declare_service(core_, service.name, type_of(service), options,
+                            [callback = std::move(callback)](detail::TakenQuestion&& question) mutable {
+                              callback(Question<Q, A>(detail::sample_of<Q>(question.block), std::move(question.end)));
+                            });
+  }
+  /// Declares that the component asks the service. The handle that it returns is kept in a member.
+  template <Message Q, Message A>
+  [[nodiscard]] ServiceClient<Service<Q, A>> client(const Service<Q, A>& service, const AskOptions& options = {}) {
+    return ServiceClient<Service<Q, A>>(detail::declare_client(core_, service.name, type_of(service), options));
+  }
   /// Calls `callback()` at each multiple of `period` after the start, without drift.
   template <std::invocable F>
   void timer(std::chrono::nanoseconds period, F callback, const TimerOptions& options = {}) {
@@ -134,6 +151,11 @@ class Context {
   friend class detail::ComponentCore;
   friend detail::ComponentCore& detail::core_of(const Context& context) noexcept;
   explicit Context(detail::ComponentCore& core) noexcept : core_(core) {}
+  template <Message Q, Message A>
+  [[nodiscard]] static detail::ServiceType type_of(const Service<Q, A>& service) {
+    return {detail::message_type_of<Q>(), detail::message_type_of<A>(), detail::adopt_function_of<Q>(),
+            detail::adopt_function_of<A>(), service.options};
+  }
   template <class T>
   detail::Port& declare(const Topic<T>& topic, const InputOptions& options, detail::InputCall call) {
     detail::ConvertCall convert;

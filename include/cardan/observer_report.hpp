@@ -159,7 +159,8 @@ struct DomainReport {
   std::size_t stale = 0;  ///< sockets of dead processes; the next Cardan program that starts removes them
 };
 
-/// Asks every process of the domain what it publishes (`topic` empty: everything) and which subscribers it has. The
+/// Asks every process of the domain what it publishes (`topic` empty: everything; "?": the cards of services, whose
+/// names end with a '?', and whose subscribers are clients) and which subscribers it has. The
 /// helper threads answer, so no publishing or taking thread is disturbed. Throws Error (Unavailable, InvalidArgument).
 /// Any thread. Blocks until all have answered: at most `timeout` for each silent process of our own user and of root,
 /// and at most twice that for all processes of other users together.

@@ -16,6 +16,8 @@
 
 namespace cardan {
 
+class Context;
+
 /// A service: questions of type Q, each with one answer of type A. Both sides include the same one.
 /// `inline constexpr cardan::Service<Region, Map> kMap{"/map/region", {.max_answer_bytes = 200 << 20, .pending = 1}};`
 template <Message Q, Message A>
@@ -40,8 +42,8 @@ class Question {
   [[nodiscard]] const Sample<Q>& sample() const noexcept { return sample_; }
 
   /// Returns a slot for the answer with a freshly constructed A. Empty: as many answers to this client are being filled
-  /// as `answers` allows, or the client has gone.
-  [[nodiscard]] Loan<A> loan() noexcept { return detail::typed<A>(end_.loan()); }
+  /// as `answers` allows, the client has gone, or the question was answered or declined.
+  [[nodiscard]] Loan<A> loan() noexcept { return sample_ ? detail::typed<A>(end_.loan()) : Loan<A>(); }
   /// Hands the answer to the client that asked, and to nobody else. Returns false if the client has gone or has
   /// cancelled the question, or has not taken its earlier answers; or if the loan is empty or of another question.
   bool reply(Loan<A>&& loan) noexcept {
@@ -70,6 +72,7 @@ class Question {
  private:
   template <class Service>
   friend class Server;
+  friend class Context;
   Question(Sample<Q> sample, detail::QuestionEnd end) noexcept : sample_(std::move(sample)), end_(std::move(end)) {}
 
   Sample<Q> sample_;

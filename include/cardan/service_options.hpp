@@ -31,7 +31,7 @@ struct ServiceOptions {
 struct ServerOptions {
   /// As PublisherOptions::domain.
   std::string domain{};
-  /// Questions that it keeps at once, at most 200.
+  /// Questions that it keeps at once, at most 200, in addition to the one that it has just taken.
   std::uint32_t holds = 8;
 };
 

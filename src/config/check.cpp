@@ -11,6 +11,7 @@ std::vector<Problem> check(const Configuration& configuration, const Declaration
   check_machine(configuration, machine, problems);
   check_components(configuration, declared, problems);
   check_topics(configuration, declared, machine, problems);
+  check_services(configuration, declared, problems);
   check_chain_ways(configuration, declared, problems);
   check_ways_back(configuration, problems);
   sort(found);

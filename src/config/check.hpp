@@ -34,6 +34,15 @@ struct DeclaredEndpoint {
   bool rests_on = true;    ///< of an input: InputOptions::rests_on
 };
 
+/// A server or client of a service that a component declared in on_start.
+struct DeclaredEnd {
+  std::string component{};     ///< its name in the file
+  std::string name_in_code{};  ///< before renaming
+  bool server = false;
+  std::string question{}, answer{};  ///< types
+  std::uint64_t question_hash = 0, answer_hash = 0;
+};
+
 struct DeclaredParameter {
   std::string component{};
   std::string name{};
@@ -53,6 +62,7 @@ struct DeclaredCallback {
 /// The declarations of a file's components.
 struct Declarations {
   std::vector<DeclaredEndpoint> endpoints{};
+  std::vector<DeclaredEnd> ends{};
   std::vector<DeclaredParameter> parameters{};
   std::vector<DeclaredCallback> callbacks{};
   std::map<std::string, std::uint64_t>

@@ -66,6 +66,8 @@ class ComponentCheck {
       endpoints_.insert(e.topic_in_code);
       (e.output ? outputs_ : inputs_).insert(e.topic_in_code);
     }
+    for (const DeclaredEnd& end : declared.ends)
+      if (end.component == component.name) endpoints_.insert(end.name_in_code);
     for (const DeclaredParameter& p : declared.parameters)
       if (p.component == component.name) parameters_.push_back(&p);
     for (const DeclaredCallback& c : declared.callbacks)
@@ -110,8 +112,8 @@ class ComponentCheck {
   void rename(const std::string& code, const std::string& at) {
     if (endpoints_.contains(code)) return;
     problems_.error_in_key(
-        at, fmt::format("component '{}' has no input or output '{}' in its code", component_.name, code),
-        suggestion(code, {endpoints_.begin(), endpoints_.end()}, "remove it: this component has no inputs or outputs"));
+        at, fmt::format("component '{}' has no input, output or service '{}' in its code", component_.name, code),
+        suggestion(code, {endpoints_.begin(), endpoints_.end()}, "remove it: this component has none"));
   }
 
   /// `at`: where the name is, as a key of "callbacks" or as a value.

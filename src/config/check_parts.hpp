@@ -22,6 +22,8 @@ void check_components(const Configuration& configuration, const Declarations& de
 /// Along each topic: types, writers, readers, options, and the memory that they need.
 void check_topics(const Configuration& configuration, const Declarations& declared, const Machine& machine,
                   ProblemList& problems);
+/// Along each service: its servers, and both types.
+void check_services(const Configuration& configuration, const Declarations& declared, ProblemList& problems);
 /// CPUs, memory and rights against what the computer has.
 void check_machine(const Configuration& configuration, const Machine& machine, ProblemList& problems);
 

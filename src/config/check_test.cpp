@@ -236,7 +236,7 @@ const Wrong kNames[] = {
     {{"whole_number_for_double", R"("threshold": 0.5)", R"("threshold": 2)", 20, DETECTOR "/parameters/threshold",
       "is 2, out of its range", "from 0.0 to 1"}},
     {{"unknown_rename", R"("/people": "/street/people"})", R"("/people": "/street/people", "/peeple": "/x"})", 21,
-      DETECTOR "/topics/~1peeple", "component 'detector' has no input or output '/peeple' in its code",
+      DETECTOR "/topics/~1peeple", "component 'detector' has no input, output or service '/peeple' in its code",
       "did you mean '/people'?"}},
     {{"unknown_callback", R"("callbacks": {"/image": {)", R"("callbacks": {"/imagr": {)", 25,
       DETECTOR "/callbacks/~1imagr", "component 'detector' has no callback '/imagr'", "did you mean '/image'?"}},
@@ -289,6 +289,31 @@ const Wrong kMachines[] = {
 };
 
 std::string name_of_wrong(const testing::TestParamInfo<Wrong>& info) { return info.param.mistake.name; }
+DeclaredEnd end(const char* component, bool server, const char* name = "/map", std::uint64_t layout = 5) {
+  return {component, name, server, "map_msgs/msg/Region", "map_msgs/msg/Map", layout, 6};
+}
+
+const Wrong kServices[] = {
+    {{"two_servers", "", "", 10, "/processes/sensors/components/lidar",
+      "service '/map' has two servers: component 'camera' (server of '/map') and component 'lidar' (server of '/map')",
+      "or remove one"},
+     [](Declarations& d) { d.ends = {end("camera", true), end("lidar", true)}; }},
+    {{"no_server", "", "", 9, CAMERA, "no component of this file answers service '/map'", "did you mean '/mop'?",
+      Severity::Warning},
+     [](Declarations& d) { d.ends = {end("detector", true, "/mop"), end("camera", false)}; }},
+    {{"service_types_differ", "", "", 10, "/processes/sensors/components/lidar",
+      "service '/map' has a question map_msgs/msg/Region with an answer map_msgs/msg/Map for component 'camera'",
+      "another service"},
+     [](Declarations& d) {
+       d.ends = {end("camera", true), end("lidar", false)};
+       d.ends.back().answer = "map_msgs/msg/Tile";
+     }},
+    {{"service_layouts_differ", "", "", 10, "/processes/sensors/components/lidar", "but their layouts differ",
+      "the same version of the messages"},
+     [](Declarations& d) { d.ends = {end("camera", true), end("lidar", false, "/map", 77)}; }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Services, Checks, testing::ValuesIn(kServices), name_of_wrong);
 INSTANTIATE_TEST_SUITE_P(Topics, Checks, testing::ValuesIn(kTopics), name_of_wrong);
 INSTANTIATE_TEST_SUITE_P(Names, Checks, testing::ValuesIn(kNames), name_of_wrong);
 INSTANTIATE_TEST_SUITE_P(Machines, Checks, testing::ValuesIn(kMachines), name_of_wrong);

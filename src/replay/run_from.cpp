@@ -16,6 +16,7 @@
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "src/base/output_file.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/record/player/simulate.hpp"
 #include "src/replay/replay_crash.hpp"
 #include "src/replay/replay_guard.hpp"
@@ -123,7 +124,7 @@ Json simulation_json(const config::Configuration& configuration, const RunFromOp
 }
 
 void write_json(const RunFromOptions& o, const Json& json) {
-  if (!o.json.empty()) write_output(o.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!o.json.empty()) write_output(o.json, text_of_json(json, 2) + "\n");
 }
 
 std::string simulation_text(const RunFromOptions& o, const SimulateReport& r, double took) {

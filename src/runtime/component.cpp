@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 #include "src/config/python_component.hpp"
 #include "src/config/suggest.hpp"
 
@@ -164,7 +165,7 @@ std::string component_library_path(const std::string& library, const std::string
     return beside.string();
   }
   // Where this program was built or installed, its libraries are not far.
-  const fs::path lib = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib";
+  const fs::path lib = program_folder().parent_path() / "lib";
   for (const fs::path& ours : {lib / library, lib / "cardan" / library})
     if (fs::exists(ours, ignored)) return ours.string();
   // The loader would search a path in the working folder.

@@ -14,6 +14,7 @@
 #include "src/transport/endpoint/publisher_contract.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
 #include "src/transport/endpoint/subscriber_core.hpp"
+#include "src/transport/service/service_card.hpp"
 
 namespace cardan {
 const std::string& Context::name() const noexcept { return core_.name(); }
@@ -144,6 +145,18 @@ std::shared_ptr<OutputCore> ComponentCore::output(const std::string& topic, cons
   return core;
 }
 
+void ComponentCore::refuse_second(const std::string& callback, const char* remedy) const {
+  const auto same = [&](const auto& c) { return c->name() == callback; };
+  if (std::any_of(callbacks_.begin(), callbacks_.end(), same))
+    throw Error(ErrorCode::NameTaken,
+                fmt::format("component '{}' has two callbacks named '{}'", settings_.name, callback),
+                std::string("give one of them another name: ") + remedy);
+}
+
+Strand& ComponentCore::strand(bool overlaps) {
+  return overlaps ? *own_strands_.emplace_back(std::make_unique<Strand>()) : strand_;
+}
+
 Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
                            const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
   require_on_start("the input", topic);
@@ -151,13 +164,7 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
   TopicOptions changed = runtime_.options_of(on_bus, options);
   if (!type.native && changed.max_bytes == 0) changed.max_bytes = kEncodedBytes;  // as the output's
   const std::string name = input.name.empty() ? topic : input.name;
-  const auto same = [&](const auto& c) { return c->name() == name; };
-  if (std::any_of(callbacks_.begin(), callbacks_.end(), same))
-    throw Error(ErrorCode::NameTaken, fmt::format("component '{}' has two callbacks named '{}'", settings_.name, name),
-                "give one of them another name: InputOptions::name of an input or a latest(), FuseOptions::inputs of a "
-                "fusion");
-  Strand* strand = &strand_;
-  if (input.overlaps) strand = own_strands_.emplace_back(std::make_unique<Strand>()).get();
+  refuse_second(name, "InputOptions::name of an input or a latest(), FuseOptions::inputs of a fusion");
   const Place place = place_of(name);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   const std::uint32_t depth = input.depth != 0 ? input.depth : std::min(changed.depth, 64U);
@@ -166,8 +173,8 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
                 fmt::format("component '{}', input '{}': depth is {} and keeps is {}", settings_.name, name, depth,
                             input.keeps),
                 fmt::format("use a depth of 1 to {}, and keep at most {}", layout::kMaxDepth, layout::kMaxHolds));
-  Port& port = take_over(
-      std::make_unique<Port>(name, place.group, *strand, place.priority, depth, input.keeps, std::move(call)));
+  Port& port = take_over(std::make_unique<Port>(name, place.group, strand(input.overlaps), place.priority, depth,
+                                                input.keeps, std::move(call)));
   for (const PoisonSample& poison : runtime_.options().poison) {
     if (poison.component != settings_.name || poison.callback != name) continue;
     log(LogLevel::Warning, fmt::format("{}: sample {} of input '{}' is skipped: this process crashed on it twice",
@@ -206,6 +213,37 @@ void ComponentCore::timer(std::chrono::nanoseconds period, const TimerOptions& o
                                                                    period.count(), options, std::move(call)));
   timers_.push_back(&timer);
   place.group.add(timer);
+}
+
+void ComponentCore::service(const std::string& service, ServiceType type, const AnswerOptions& options,
+                            QuestionCall call) {
+  require_on_start("the service", service);
+  const std::string name = options.name.empty() ? service : options.name;
+  const std::string on_bus = settings_.bus_name(service);
+  check_service(on_bus, type.options);
+  refuse_second(name, "AnswerOptions::name, AskOptions::name");
+  constexpr std::uint32_t kMostHeld = 200;
+  if (options.holds < 1 || options.holds > kMostHeld)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("component '{}', service '{}': holds is {}", settings_.name, service, options.holds),
+                fmt::format("use 1 to {}", kMostHeld));
+  const Place place = place_of(name);
+  ServiceCallback& callback = take_over(std::make_unique<ServiceCallback>(
+      name, place.group, strand(options.overlaps), place.priority, options.holds, std::move(call)));
+  services_.push_back({service, on_bus, std::move(type), options.holds, &callback, nullptr});
+  runtime_.services().add(services_.back());
+}
+
+ClientCallback& ComponentCore::client(const std::string& service, ServiceType type, const AskOptions& options) {
+  require_on_start("the client of", service);
+  const std::string name = options.name.empty() ? service : options.name;
+  const std::string on_bus = settings_.bus_name(service);
+  check_service(on_bus, type.options);
+  refuse_second(name, "AnswerOptions::name, AskOptions::name");
+  const Place place = place_of(name);
+  ClientCallback& callback = take_over(std::make_unique<ClientCallback>(name, place.group, strand_, place.priority));
+  services_.push_back({service, on_bus, std::move(type), 0, nullptr, &callback});
+  return callback;
 }
 
 std::shared_ptr<ParameterCore> ComponentCore::parameter(const std::string& name, ParameterValue initial,
@@ -273,9 +311,11 @@ void ComponentCore::take_back() noexcept {
     d.port->group().remotes().remove(*d.port);
     d.port->clear();
   }
+  for (const DeclaredService& s : services_) runtime_.services().remove(s);
   for (const auto& c : callbacks_) c->group().forget(*c);
   timers_.clear();
   fusions_.clear();
+  services_.clear();
   declared_.clear();  // and with it the outputs that the component does not keep
   callbacks_.clear();
   cycle_.reset();

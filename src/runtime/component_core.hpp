@@ -11,6 +11,7 @@
 #include "cardan/component_options.hpp"
 #include "cardan/configuration.hpp"
 #include "cardan/cycle.hpp"
+#include "cardan/detail/declaring.hpp"
 #include "cardan/fusion_policy.hpp"
 #include "cardan/log.hpp"
 #include "cardan/parameter.hpp"
@@ -20,6 +21,7 @@
 #include "src/runtime/executor/port.hpp"
 #include "src/runtime/executor/timer_callback.hpp"
 #include "src/runtime/fusion/fusion_watch.hpp"
+#include "src/runtime/service/services.hpp"
 
 namespace cardan {
 class Component;
@@ -66,6 +68,8 @@ class ComponentCore {
   Port& input(const std::string& topic, const PayloadType& type, const TopicOptions& options, const InputOptions& input,
               Port::Call call, RemoteSource::Convert convert);
   void timer(std::chrono::nanoseconds period, const TimerOptions& options, std::function<void()> call);
+  void service(const std::string& service, ServiceType type, const AnswerOptions& options, QuestionCall call);
+  ClientCallback& client(const std::string& service, ServiceType type, const AskOptions& options);
   std::shared_ptr<ParameterCore> parameter(const std::string& name, ParameterValue initial,
                                            const std::function<void(ParameterCore&)>& describe);
 
@@ -92,6 +96,7 @@ class ComponentCore {
     RemoteSource::Convert convert{};
   };
   [[nodiscard]] const std::vector<Declared>& declared() const noexcept { return declared_; }
+  [[nodiscard]] const std::vector<DeclaredService>& services() const noexcept { return services_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Callback>>& callbacks() const noexcept { return callbacks_; }
   [[nodiscard]] const std::map<std::string, std::shared_ptr<ParameterCore>>& parameters() const noexcept {
     return parameters_;
@@ -131,6 +136,8 @@ class ComponentCore {
   [[nodiscard]] Place place_of(const std::string& callback);
   template <class C>
   C& take_over(std::unique_ptr<C> callback);
+  void refuse_second(const std::string& callback, const char* remedy) const;
+  Strand& strand(bool overlaps);
   void require_on_start(const char* what, const std::string& name) const;
 
   Runtime& runtime_;
@@ -140,6 +147,7 @@ class ComponentCore {
   std::vector<std::unique_ptr<Callback>> callbacks_;
   std::vector<TimerCallback*> timers_;
   std::vector<Declared> declared_;
+  std::vector<DeclaredService> services_;
   std::deque<Fused> fusions_;
   FailedSamples failed_before_;
   Atomic<bool> sealed_{false};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 #include "src/config/python_component.hpp"
 #include "src/config/suggest.hpp"
 
@@ -43,8 +44,7 @@ std::vector<std::string> libraries_near(const std::string& library, const std::s
   std::vector<std::string> names;
   const std::string prefix = library.substr(0, library.rfind('/') + 1);
   add_libraries(fs::absolute(fs::path(configuration_file), ignored).parent_path() / prefix, prefix, true, names);
-  if (prefix.empty())
-    add_libraries(fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "lib", "", false, names);
+  if (prefix.empty()) add_libraries(program_folder().parent_path() / "lib", "", false, names);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

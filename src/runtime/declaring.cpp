@@ -40,6 +40,29 @@ std::shared_ptr<FusionWatch> declare_fusion(ComponentCore& core, const FusionPol
   return fused.watch;
 }
 
+void declare_service(ComponentCore& core, const std::string& service, ServiceType type, const AnswerOptions& options,
+                     QuestionCall call) {
+  core.service(service, std::move(type), options, std::move(call));
+}
+
+ClientCallback& declare_client(ComponentCore& core, const std::string& service, ServiceType type,
+                               const AskOptions& options) {
+  return core.client(service, std::move(type), options);
+}
+
+LoanedSlot loan_of_client(ClientCallback& client) noexcept { return is_forked_child() ? LoanedSlot() : client.loan(); }
+std::uint64_t ask(ClientCallback& client, Filled filled, std::chrono::nanoseconds timeout, AnswerCall call) {
+  return is_forked_child() ? 0 : client.ask(std::move(filled), timeout, std::move(call));
+}
+std::uint64_t fail_to_ask(ClientCallback& client, AnswerCall call) {
+  if (!is_forked_child()) client.fail(std::move(call));
+  return 0;
+}
+void cancel_question(ClientCallback& client, std::uint64_t number) {
+  if (!is_forked_child()) client.cancel(number);
+}
+bool has_server(const ClientCallback& client) noexcept { return !is_forked_child() && client.has_server(); }
+
 std::int64_t now_of(const ComponentCore& core) noexcept { return core.now(); }
 
 void fusion_fired(FusionWatch& watch, std::int64_t now) noexcept { watch.fired(now); }

@@ -138,6 +138,7 @@ void Runtime::start() {
   try {
     for (; begun < components_.size(); ++begun) begin(*components_[begun]);
     connect_remotes(nullptr);
+    connect_services(nullptr);
     for (const auto& core : components_) stop_keeping_for_nobody(*core);
     await_recorders();
     recorder_gate_.open();
@@ -236,6 +237,7 @@ void Runtime::restart(const std::string& component, RestartCause cause, std::chr
     begin(*core);
     try {
       connect_remotes(core.get());
+      connect_services(core.get());
     } catch (...) {
       end(*core);
       throw;
@@ -248,17 +250,6 @@ void Runtime::restart(const std::string& component, RestartCause cause, std::chr
     throw;
   }
   go_on();
-}
-
-bool Runtime::run_one() {
-  return std::any_of(groups_.begin(), groups_.end(), [](const auto& group) { return group->run_one(); });
-}
-
-std::int64_t Runtime::next_timer() const {
-  std::int64_t next = 0;
-  for (const auto& group : groups_)
-    if (const std::int64_t at = group->next_timer(); at != 0) next = next == 0 ? at : std::min(next, at);
-  return next;
 }
 
 std::shared_ptr<Channel> Runtime::channel(const std::string& topic, const detail::PayloadType& type,

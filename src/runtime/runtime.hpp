@@ -21,6 +21,7 @@
 #include "src/runtime/executor/failure_log.hpp"
 #include "src/runtime/executor/group.hpp"
 #include "src/runtime/executor/runtime_clock.hpp"
+#include "src/runtime/service/services.hpp"
 
 namespace cardan {
 
@@ -148,6 +149,7 @@ class Runtime {
   /// This process's part of a topic. Throws Error (Incompatible) if the topic is of another type here.
   std::shared_ptr<detail::Channel> channel(const std::string& topic, const detail::PayloadType& type,
                                            const std::string& component);
+  [[nodiscard]] detail::Services& services() noexcept { return services_; }
   [[nodiscard]] detail::RecorderGate& recorder_gate() noexcept { return recorder_gate_; }
   detail::Group& group(const std::string& name);
   detail::Group& own_thread(const std::string& name, const config::Thread& thread);
@@ -172,6 +174,8 @@ class Runtime {
   /// For a restart when there is no memory for one more subscriber.
   void connect_in_need(detail::RemoteSet& remotes, const detail::ComponentCore::Declared& declared,
                        const std::vector<detail::Port*>& ports);
+  /// The same for services.
+  void connect_services(const detail::ComponentCore* only);
   void stop_keeping_for_nobody(const detail::ComponentCore& core) const;
   void failed(detail::Callback& callback, const std::string& what);
   void say_rest_of_failures() noexcept;
@@ -180,6 +184,7 @@ class Runtime {
   RuntimeOptions options_;
   std::uint32_t chain_entries_ = 0;
   RuntimeClock clock_;
+  detail::Services services_{clock_};
   detail::RecorderGate recorder_gate_;
   std::vector<std::unique_ptr<detail::Group>> groups_;
   std::map<std::string, std::shared_ptr<detail::Channel>> channels_;

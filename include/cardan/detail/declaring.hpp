@@ -13,6 +13,7 @@
 #include "cardan/configuration.hpp"
 #include "cardan/detail/loaned_slot.hpp"
 #include "cardan/detail/sample_block.hpp"
+#include "cardan/detail/service_end.hpp"
 #include "cardan/fusion_policy.hpp"
 #include "cardan/topic.hpp"
 
@@ -21,6 +22,7 @@
 
 namespace cardan::detail {
 
+class ClientCallback;
 class ComponentCore;
 class FusionWatch;
 class OutputCore;
@@ -31,6 +33,16 @@ class Port;
 using InputCall = std::function<void(SampleBlock*)>;
 /// Decodes a sample that came from another process. Takes over the reference; null: malformed.
 using ConvertCall = std::function<SampleBlock*(SampleBlock*)>;
+/// The callback of a service, and the one of a question that was asked. They take over the reference.
+using QuestionCall = std::function<void(TakenQuestion&&)>;
+using AnswerCall = std::function<void(Outcome&&)>;
+
+/// Both types of a service, and its contract.
+struct ServiceType {
+  MessageType question, answer;
+  AdoptFunction adopt_question = nullptr, adopt_answer = nullptr;
+  ServiceOptions options{};
+};
 
 // As the functions of ComponentCore. Set-up, in on_start().
 [[nodiscard]] std::shared_ptr<OutputCore> declare_output(ComponentCore& core, const std::string& topic,
@@ -46,6 +58,10 @@ void declare_timer(ComponentCore& core, std::chrono::nanoseconds period, const T
                                                           const FuseOptions& options,
                                                           const std::vector<std::string>& topics,
                                                           std::function<FusionStatistics()> statistics);
+void declare_service(ComponentCore& core, const std::string& service, ServiceType type, const AnswerOptions& options,
+                     QuestionCall call);
+[[nodiscard]] ClientCallback& declare_client(ComponentCore& core, const std::string& service, ServiceType type,
+                                             const AskOptions& options);
 /// The runtime's time; any thread.
 [[nodiscard]] std::int64_t now_of(const ComponentCore& core) noexcept;
 
@@ -56,6 +72,13 @@ void fusion_is_silent(const FusionWatch& watch, const FusionStatistics& statisti
 
 /// The newest sample of an input, with a reference for the caller; null: none yet. Any thread.
 [[nodiscard]] SampleBlock* latest_of(Port& port) noexcept;
+
+// As the functions of ClientCallback. Any thread.
+[[nodiscard]] LoanedSlot loan_of_client(ClientCallback& client) noexcept;
+std::uint64_t ask(ClientCallback& client, Filled filled, std::chrono::nanoseconds timeout, AnswerCall call);
+std::uint64_t fail_to_ask(ClientCallback& client, AnswerCall call);
+void cancel_question(ClientCallback& client, std::uint64_t number);
+[[nodiscard]] bool has_server(const ClientCallback& client) noexcept;
 
 // Of an output; one thread at a time.
 /// A slot. Empty when all loans are out and no slot can be added, and in a child of fork().

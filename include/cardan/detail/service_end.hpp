@@ -47,7 +47,7 @@ class ServerEnd {
   ServerEnd(const std::string& service, MessageType question, AdoptFunction adopt, MessageType answer,
             const ServiceOptions& options, const ServerOptions& own);
   ServerEnd(ServerEnd&&) noexcept = default;
-  ServerEnd& operator=(ServerEnd&&) noexcept = default;
+  ServerEnd& operator=(ServerEnd&& other) noexcept;
   ServerEnd(const ServerEnd&) = delete;
   ServerEnd& operator=(const ServerEnd&) = delete;
   ~ServerEnd();
@@ -86,8 +86,16 @@ class ClientEnd {
 
   [[nodiscard]] LoanedSlot loan() noexcept;
   [[nodiscard]] AskedQuestion ask(Filled filled, std::chrono::nanoseconds timeout) noexcept;
-  [[nodiscard]] Outcome poll(std::uint64_t number);
+  [[nodiscard]] Outcome poll(std::uint64_t number) { return (void)receive(), look(number); }
+  /// The two parts of poll(), for several that share the descriptor. First: takes the answers to all questions that
+  /// have come. Returns whether the outcome of one may be known now that was not before.
+  bool receive();
+  [[nodiscard]] Outcome look(std::uint64_t number);
+  /// The program keeps as many answers as `pending` and `holds` allow: no other can come.
+  [[nodiscard]] bool is_full() const noexcept;
   [[nodiscard]] Outcome wait(std::uint64_t number);
+  /// Pending: `limit` is over.
+  [[nodiscard]] Outcome wait(std::uint64_t number, std::chrono::nanoseconds limit);
   void cancel(std::uint64_t number) noexcept;
   [[nodiscard]] bool has_server() const noexcept;
   [[nodiscard]] bool wait_for_server(std::chrono::nanoseconds timeout);

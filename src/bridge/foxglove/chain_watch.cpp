@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cardan/clock.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/trace/hops.hpp"
 
 namespace cardan::bridge::foxglove {
@@ -90,7 +91,7 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
                            {"overwritten", overwritten},
                            {"of_others", observer_->of_others()},
                            {"problems", std::move(problems)}};
-  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text_of_json(all);
 }
 
 void ChainWatch::drain() {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "src/base/text_of_json.hpp"
 #include "src/bridge/foxglove/picture.hpp"
 #include "src/bridge/foxglove/sensor_views.hpp"
 
@@ -32,7 +33,7 @@ std::uint32_t enough(const std::array<std::uint32_t, N>& sizes, std::uint32_t wi
 }
 
 std::vector<std::byte> in_one(const Fields& head, std::span<const std::byte> bytes = {}) {
-  const std::string text = head.dump(-1, ' ', false, Fields::error_handler_t::replace);
+  const std::string text = text_of_json(head);
   const auto length = static_cast<std::uint32_t>(text.size());
   std::vector<std::byte> all(sizeof(length) + text.size() + bytes.size());
   std::memcpy(all.data(), &length, sizeof(length));

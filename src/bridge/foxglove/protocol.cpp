@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include "src/base/text_of_json.hpp"
 #include "src/system/plan/value_json.hpp"
 
 namespace cardan::bridge::foxglove {
@@ -19,7 +20,7 @@ constexpr std::size_t kLongestId = 256;
 
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian");
 
-std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string dump(const json& value) { return text_of_json(value); }
 
 template <class Number>
 void put(std::byte* at, Number number) noexcept {

@@ -11,6 +11,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/configuration.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/system/launcher/usage.hpp"
 
 namespace cardan::bridge::foxglove {
@@ -21,7 +22,7 @@ using nlohmann::json;
 constexpr std::size_t kKeptChanges = 32;
 constexpr std::size_t kMostProblems = 16;  ///< of processes that do not answer
 
-std::string system_dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string system_dump(const json& value) { return text_of_json(value); }
 
 json subscriber_json(const SubscriberReport& s, const LatencyHistogram& recent, const LatencyHistogram& recent_ages) {
   return {{"program", s.name},

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "src/base/text_of_json.hpp"
 #include "src/bridge/rules_shape.hpp"
 
 namespace cardan::bridge::zenoh {
@@ -56,7 +57,7 @@ std::string rules_json(const Rules& rules) {
                    {"zenoh", std::move(zenoh)}};
   add_text(all, "domain", rules.domain);
   add_text(all, "network", rules.network);
-  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return text_of_json(all);
 }
 
 }  // namespace cardan::bridge::zenoh

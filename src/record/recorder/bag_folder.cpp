@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "src/base/text_of_json.hpp"
 #include "src/mcap/new_file.hpp"
 #include "src/mcap/ros2_profile.hpp"
 #include "src/record/metadata.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// A text in quotes is the same in JSON and in YAML.
 std::string quoted(const std::string& text) {
   // (Not as JSON's \u: YAML puts no letter together of two of them.)
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text_of_json(nlohmann::json(text));
 }
 
 std::string value_of(const mcap::Channel& channel, const char* key) {

@@ -15,7 +15,7 @@ namespace cardan {
 
 /// The cost and losses of one callback of a component so far. Written by the thread that runs it, readable by any.
 struct CallbackStatistics {
-  Histogram transport;                    ///< publish → in this component's queue
+  Histogram transport;                    ///< publish → in this component's queue; of a client: asked → answer there
   Histogram waiting;                      ///< in the queue → begun
   Histogram running;                      ///< begun → done
   Histogram age;                          ///< of an input: origin → begun; without a callback: origin → here
@@ -27,6 +27,7 @@ struct CallbackStatistics {
   Atomic<std::uint64_t> overruns{0};      ///< of a timer: periods that were over before it could run
   Atomic<std::uint64_t> given_up{0};      ///< of the dropped: because the component keeps too many
   Atomic<std::uint64_t> skipped{0};       ///< samples that it was not given, because its process crashed on them before
+  Atomic<std::uint64_t> unanswered{0};    ///< of a service: overdue or cancelled before their turn; of a client: all
   Atomic<std::uint32_t> queued{0};        ///< waiting right now
   Atomic<std::uint64_t> last_sequence{0};   ///< of an input: the newest sample that its callback was given
   Atomic<std::int64_t> last_publish_ns{0};  ///< and when that was published

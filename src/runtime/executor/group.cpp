@@ -200,6 +200,15 @@ void Group::unpark(Callback& c) noexcept {
   if (woken != nullptr) wake(*woken);
 }
 
+void Group::look_again() noexcept {
+  Worker* watcher = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    watcher = watcher_;
+  }
+  if (watcher != nullptr) wake(*watcher);
+}
+
 Callback* Group::next() noexcept {
   expire_timers();
   while (!ready_.empty()) {

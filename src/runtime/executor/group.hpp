@@ -88,6 +88,9 @@ class Group {
     add();
     return make_ready(callback);
   }
+  /// Something that the group waits for is due sooner than it was (Watched::due()): the watcher, if it sleeps, looks
+  /// again. As offer().
+  void look_again() noexcept;
   /// The strand that `callback` was parked in is free.
   void unpark(Callback& callback) noexcept;
   /// With the lock: for callbacks that look at their own pending work.
@@ -167,6 +170,11 @@ class Group {
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker by_hand_;  ///< what run_one() runs
 };
+
+template <class F>
+void QuietOffer::operator()(Callback& callback, F add) noexcept {
+  if (group_.offer_quietly(callback, add)) ++ready_;
+}
 
 }  // namespace detail
 }  // namespace cardan

@@ -46,7 +46,7 @@ class Port final : public Callback {
   /// A sample has come, at `now`. `offer(callback, add)` is Group::offer or a variant that wakes no worker. Adds a
   /// reference of its own. Any thread.
   template <class Offer>
-  void push(SampleBlock& block, std::int64_t now, Offer offer) noexcept {
+  void push(SampleBlock& block, std::int64_t now, Offer&& offer) noexcept {
     block.references.fetch_add(1, std::memory_order_relaxed);
     SampleBlock* pushed_out = nullptr;
     offer(*this, [&]() noexcept { pushed_out = put(block, now); });

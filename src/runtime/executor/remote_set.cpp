@@ -24,6 +24,19 @@
 #include "src/transport/endpoint/waiting.hpp"
 
 namespace cardan::detail {
+namespace {
+
+constexpr int kMostOfOne = 64;  ///< a flood on one topic must not keep the others waiting
+
+/// 0: never.
+std::int64_t sooner(std::int64_t a, std::int64_t b) noexcept { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
+
+}  // namespace
+
+void Watched::stuck() noexcept {
+  constexpr std::int64_t kRetry = 1'000'000;
+  stuck_until_ns_ = steady_now() + kRetry;
+}
 
 RemoteSource::RemoteSource(Process& process, SubscriberCore* subscriber, Convert convert, const void* runtime)
     : process_(process), subscriber_(subscriber), convert_(std::move(convert)) {
@@ -57,12 +70,15 @@ SampleBlock* RemoteSource::converted(SampleBlock* block) noexcept {
   return nullptr;
 }
 
+bool RemoteSource::has_work() noexcept { return subscriber_->ready_streams() != 0; }
+
+/// The next sample, or null. Samples that cannot be converted count as missed by its ports, and are reported once.
 SampleBlock* RemoteSource::take() noexcept {
   int malformed = 0;
   constexpr int kMostMalformed = 64;  // at once: the rest is still there the next time
   for (int attempt = 0; attempt < 2; ++attempt) {
     while (SampleBlock* block = subscriber_->take()) {
-      stuck_until_ns_ = 0;
+      not_stuck();
       if (!convert_) return block;
       if (SampleBlock* object = converted(block)) return object;
       if (++malformed == kMostMalformed) return nullptr;
@@ -74,19 +90,58 @@ SampleBlock* RemoteSource::take() noexcept {
     for (Port* port : ports) gave_up = port->give_up_oldest() || gave_up;
     if (!gave_up) break;
   }
-  constexpr std::int64_t kRetry = 1'000'000;
-  stuck_until_ns_ = steady_now() + kRetry;  // until the component drops one: nothing would tell us
+  stuck();
   return nullptr;
 }
 
+void RemoteSource::drain(QuietOffer& offer) noexcept {
+  for (int i = 0; i < kMostOfOne; ++i) {
+    SampleBlock* block = take();
+    if (block == nullptr) return;
+    const std::int64_t now = steady_now();
+    for (Port* port : ports) port->push(*block, now, offer);
+    drop(block);
+  }
+}
+
 void RemoteSet::add(std::unique_ptr<RemoteSource> source) {
-  subscribers_.push_back(&source->subscriber());
-  if (source->subscriber().waiting().kind == Waiting::Kind::Prewake) prewakes_ = true;
+  sources_.reserve(sources_.size() + 1);
+  watch(*source);
   sources_.push_back(std::move(source));
-  if (!epoll_ && !can_watch_word(sources_.size() + sources_.size() / 2))  // some topics have several publishers
+}
+
+void RemoteSet::add(Watched& end) {
+  ends_.reserve(ends_.size() + 1);
+  watch(end);
+  ends_.push_back(&end);
+}
+
+void RemoteSet::remove(Watched& end) noexcept {
+  if (std::erase(ends_, &end) != 0) unwatch(end);
+}
+
+void RemoteSet::watch(Watched& one) {
+  watched_.reserve(watched_.size() + 1);
+  if (epoll_) watch_descriptor(one);
+  watched_.push_back(&one);
+  if (one.subscriber().waiting().kind == Waiting::Kind::Prewake) prewakes_ = true;
+  std::size_t streams = watched_.size() / 2;  // some topics have several publishers
+  for (const Watched* known : watched_) streams += known->streams();
+  if (epoll_ || can_watch_word(streams)) return;
+  try {
     use_descriptors();
-  else if (epoll_)
-    watch_descriptor(*sources_.back());
+  } catch (...) {
+    watched_.pop_back();
+    epoll_ = BoundFd();
+    event_fd_ = BoundFd();
+    throw;
+  }
+}
+
+void RemoteSet::unwatch(Watched& one) noexcept {
+  std::erase(watched_, &one);
+  // Samples that are kept keep the descriptor too.
+  if (epoll_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, one.subscriber().fd(), nullptr);
 }
 
 void RemoteSet::remove(const Port& port) {
@@ -102,9 +157,7 @@ void RemoteSet::keep_unused(bool keep) {
 void RemoteSet::end_unused() {
   std::erase_if(sources_, [this](const auto& source) {
     if (!source->ports.empty()) return false;
-    std::erase(subscribers_, &source->subscriber());
-    // Samples that are kept keep the descriptor too.
-    if (epoll_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, source->subscriber().fd(), nullptr);
+    unwatch(*source);
     return true;
   });
 }
@@ -129,24 +182,30 @@ void RemoteSet::use_descriptors() {
   if (!epoll_ || !event_fd_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, event_fd_.get(), &own) != 0)
     throw Error(ErrorCode::Limit, std::string("cannot wait for this many topics: ") + std::strerror(errno),
                 "raise ulimit -n");
-  for (const auto& source : sources_) watch_descriptor(*source);
+  for (Watched* one : watched_) watch_descriptor(*one);
 }
 
-void RemoteSet::watch_descriptor(RemoteSource& source) const {
-  epoll_event event{.events = EPOLLIN, .data = {.ptr = &source}};
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, source.subscriber().fd(), &event) != 0)
+void RemoteSet::watch_descriptor(Watched& one) const {
+  epoll_event event{.events = EPOLLIN, .data = {.ptr = &one}};
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, one.subscriber().fd(), &event) != 0)
     throw Error(ErrorCode::Limit, std::string("cannot wait for one more topic: ") + std::strerror(errno),
                 "raise ulimit -n");
 }
 
 bool RemoteSet::something_new() const noexcept {
   // One that may not take more would seem new for ever.
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) {
-    return source->stuck_until() == 0 && source->subscriber().ready_streams();
-  });
+  return std::any_of(watched_.begin(), watched_.end(),
+                     [](Watched* one) { return one->stuck_until() == 0 && one->has_work(); });
+}
+
+std::int64_t RemoteSet::due() const noexcept {
+  std::int64_t first = 0;
+  for (const Watched* end : ends_) first = sooner(first, end->due());
+  return first;
 }
 
 void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns) noexcept {
+  until = sooner(until, due());
   if (spin_ns > 0) {
     const std::int64_t spin_until = steady_now() + spin_ns;
     for (std::uint32_t turn = 1;; ++turn) {
@@ -162,10 +221,10 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
   const std::int64_t now = steady_now();
   if (epoll_) {
     bool stuck = false;
-    for (const auto& source : sources_)
-      if (source->stuck_until() > now) {
+    for (const Watched* one : watched_)
+      if (one->stuck_until() > now) {
         stuck = true;
-        until = until == 0 ? source->stuck_until() : std::min(until, source->stuck_until());
+        until = sooner(until, one->stuck_until());
       }
     timespec left{};
     if (until != 0) {
@@ -186,11 +245,11 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
   // A subscriber that may not take more is left out, or it would keep us awake.
   std::array<SubscriberCore*, 64> watched;
   std::size_t count = 0;
-  for (const auto& source : sources_) {
-    if (source->stuck_until() > now)
-      until = until == 0 ? source->stuck_until() : std::min(until, source->stuck_until());
+  for (const Watched* one : watched_) {
+    if (one->stuck_until() > now)
+      until = sooner(until, one->stuck_until());
     else if (count < watched.size())
-      watched[count++] = &source->subscriber();
+      watched[count++] = &one->subscriber();
   }
   const std::span<SubscriberCore* const> all{watched.data(), count};
   sleep_on(all, {}, until, prewakes_, own);
@@ -200,31 +259,20 @@ void RemoteSet::sleep(futex::Watch own, std::int64_t until, std::int64_t spin_ns
 }
 
 std::size_t RemoteSet::take_all(Group& group) noexcept {
-  constexpr int kMostOfOne = 64;  // a flood on one topic must not keep the others waiting
-  std::size_t ready = 0;
-  const auto offer = [&](Callback& callback, auto add) noexcept {
-    if (group.offer_quietly(callback, add)) ++ready;
-  };
-  const auto drain = [&](RemoteSource& source) noexcept {
-    for (int i = 0; i < kMostOfOne; ++i) {
-      SampleBlock* block = source.take();
-      if (block == nullptr) return;
-      const std::int64_t now = steady_now();
-      for (Port* port : source.ports) port->push(*block, now, offer);
-      drop(block);
-    }
-  };
+  QuietOffer offer(group);
   if (epoll_) {
     std::array<epoll_event, 64> events;
     const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
     for (int i = 0; i < n; ++i)
-      if (auto* source = static_cast<RemoteSource*>(events[static_cast<std::size_t>(i)].data.ptr)) drain(*source);
+      if (auto* one = static_cast<Watched*>(events[static_cast<std::size_t>(i)].data.ptr)) one->drain(offer);
   } else {
-    const std::int64_t now = sources_.empty() ? 0 : steady_now();
-    for (const auto& source : sources_)
-      if (source->stuck_until() <= now && source->subscriber().ready_streams()) drain(*source);
+    const std::int64_t now = watched_.empty() ? 0 : steady_now();
+    for (Watched* one : watched_)
+      if (one->stuck_until() <= now && one->has_work()) one->drain(offer);
   }
-  return ready;
+  if (const std::int64_t first = due(); first != 0 && first <= steady_now())
+    for (Watched* end : ends_) end->drain(offer);
+  return offer.ready();
 }
 
 }  // namespace cardan::detail

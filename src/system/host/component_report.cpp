@@ -7,6 +7,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/runtime/runtime.hpp"
 #include "src/system/plan/value_json.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
@@ -48,8 +49,21 @@ CallbackReport report_of(const detail::Callback& callback) {
   r.failures = s.failures.load(std::memory_order_relaxed);
   r.overruns = s.overruns.load(std::memory_order_relaxed);
   r.skipped = s.skipped.load(std::memory_order_relaxed);
+  r.unanswered = s.unanswered.load(std::memory_order_relaxed);
   r.queued = s.queued.load(std::memory_order_relaxed);
   return r;
+}
+
+const detail::DeclaredService* service_of(const detail::ComponentCore& core, const detail::Callback& callback) {
+  const auto it = std::find_if(core.services().begin(), core.services().end(),
+                               [&](const auto& s) { return s.server == &callback || s.client == &callback; });
+  return it == core.services().end() ? nullptr : &*it;
+}
+
+void describe(const detail::DeclaredService& service, CallbackReport& r) {
+  r.kind = service.server != nullptr ? CallbackReport::Kind::Service : CallbackReport::Kind::Client;
+  r.topic = service.name;
+  r.capacity = service.server != nullptr ? service.server->capacity() : service.type.options.pending;
 }
 
 FusionReport report_of(const detail::ComponentCore::Fused& fused) {
@@ -113,8 +127,8 @@ const ChainHopReport* slowest_of(const ChainReport& chain) noexcept {
 // Both ways of each struct from one list of its fields. Found by nlohmann-json through the structs' namespace.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallbackReport, name, kind, topic, group, priority, transport, waiting, running, age,
                                    longest_transport, longest_waiting, longest_running, greatest_age, unknown_ages,
-                                   calls, queue_full, kept, missed, failures, overruns, skipped, late, queued, capacity,
-                                   running_since)
+                                   calls, queue_full, kept, missed, failures, overruns, skipped, unanswered, late,
+                                   queued, capacity, running_since)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OutputReport, topic, type, published, readers_here, readers_outside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusionInputReport, name, topic, offered, used, unfired, replaced, overtaken,
                                    pushed_out, late, cleared, waiting, never_arrived, too_old, absent, unstamped)
@@ -152,6 +166,10 @@ const char* name_of(CallbackReport::Kind kind) noexcept {
       return "latest";
     case CallbackReport::Kind::Timer:
       return "timer";
+    case CallbackReport::Kind::Service:
+      return "service";
+    case CallbackReport::Kind::Client:
+      return "client";
   }
   return "unknown";
 }
@@ -173,6 +191,7 @@ std::vector<ComponentReport> report_of(const Runtime& runtime) {
                                          [&](const auto& d) { return d.port == callback.get(); });
       if (declared == core->declared().end()) {
         r.kind = CallbackReport::Kind::Timer;
+        if (const auto* service = service_of(*core, *callback)) describe(*service, r);
       } else {
         r.kind = declared->port->calls() ? CallbackReport::Kind::Input : CallbackReport::Kind::Latest;
         r.topic = declared->topic;
@@ -204,9 +223,7 @@ std::vector<ComponentReport> report_of(const Runtime& runtime) {
   return all;
 }
 
-std::string to_json(const std::vector<ComponentReport>& components) {
-  return json(components).dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string to_json(const std::vector<ComponentReport>& components) { return text_of_json(json(components)); }
 
 std::vector<ComponentReport> components_from_json(const std::string& text) {
   try {

@@ -17,13 +17,13 @@ namespace cardan::host {
 
 /// The cost and losses of one callback since its component started. Times in nanoseconds.
 struct CallbackReport {
-  enum class Kind : std::uint8_t { Input, Latest, Timer };
+  enum class Kind : std::uint8_t { Input, Latest, Timer, Service, Client };
   std::string name;
   Kind kind = Kind::Input;
-  std::string topic;  ///< of an input, on the bus
+  std::string topic;  ///< of an input, on the bus; or the service
   std::string group;  ///< executor group
   int priority = 0;
-  LatencyHistogram transport;  ///< publish → in the queue
+  LatencyHistogram transport;  ///< publish → in the queue; of a client: asked → answer in the queue
   LatencyHistogram waiting;    ///< in the queue (a timer: due) → begun
   LatencyHistogram running;    ///< begun → done
   LatencyHistogram age;        ///< of an input: origin (Sample::origin_age()) → begun
@@ -36,6 +36,7 @@ struct CallbackReport {
   std::uint64_t failures = 0;    ///< exceptions
   std::uint64_t overruns = 0;    ///< of a timer: periods that were over before it could run
   std::uint64_t skipped = 0;     ///< samples that it was not given: its process crashed on each twice
+  std::uint64_t unanswered = 0;  ///< of a service: overdue or cancelled before their turn; of a client: all
   std::uint64_t late = 0;        ///< publishers of other processes that missed the topic's deadline
   std::uint32_t queued = 0, capacity = 0;
   std::int64_t running_since = 0;  ///< for how long it has been running right now; 0: it is not

@@ -14,6 +14,7 @@
 #include "cardan/stop.hpp"
 #include "cardan/subscriber.hpp"
 #include "src/base/random.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/system/host/control_message.hpp"
 #include "src/system/plan/plan_parts.hpp"
 #include "src/transport/discovery/closed_topics.hpp"
@@ -28,7 +29,7 @@ namespace {
 constexpr const char* kInterrupted = "interrupted before all processes had answered";
 constexpr std::uint32_t kMostParts = 4096;  ///< of an answer: 64 MiB
 
-std::string text_of(const json& request) { return request.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const json& request) { return text_of_json(request); }
 
 std::int64_t ms_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();

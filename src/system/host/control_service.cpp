@@ -18,6 +18,7 @@
 #include "cardan/subscriber.hpp"
 #include "cardan/wait_any.hpp"
 #include "src/base/bound_fd.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/system/host/control_message.hpp"
 #include "src/transport/discovery/process.hpp"
 
@@ -97,8 +98,7 @@ void ControlService::send(const ControlMessage& request, const std::string& text
 
 ControlService::Reply ControlService::reply(const std::string& request, std::chrono::nanoseconds age) {
   const auto error = [](ErrorCode code, const std::string& cause, const std::string& remedy) {
-    return Reply{json{{"error", static_cast<int>(code)}, {"cause", cause}, {"remedy", remedy}}.dump(
-        -1, ' ', false, json::error_handler_t::replace)};
+    return Reply{text_of_json(json{{"error", static_cast<int>(code)}, {"cause", cause}, {"remedy", remedy}})};
   };
   try {
     return answer_(request, age);

@@ -9,6 +9,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/log.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/runtime/runtime.hpp"
 #include "src/system/host/component_report.hpp"
 #include "src/system/host/crash_report.hpp"
@@ -66,10 +67,9 @@ ControlService::Reply HostAnswers::answer(const std::string& text, std::chrono::
   if (what == "restart") {
     const Restarted done = parts_.restart(request.at("component"), time_left(text, age));
     if (!done.failure.empty())
-      return {json{{"error", static_cast<int>(ErrorCode::System)},
-                   {"cause", done.failure},
-                   {"remedy", "its process ends, and is restarted by its rule"}}
-                  .dump(-1, ' ', false, json::error_handler_t::replace),
+      return {text_of_json(json{{"error", static_cast<int>(ErrorCode::System)},
+                                {"cause", done.failure},
+                                {"remedy", "its process ends, and is restarted by its rule"}}),
               done.sent};
     return {json{{"took_ms", done.took_ms}, {"restarts", done.restarts}}.dump(), done.sent};
   }

@@ -55,6 +55,14 @@ void read(const json& answer, config::Declarations& into) {
                               .options = options_of(e.at("options")),
                               .confined = e.at("confined"),
                               .rests_on = e.at("rests_on")});
+  for (const json& e : answer.at("services"))
+    into.ends.push_back({.component = component,
+                         .name_in_code = e.at("name"),
+                         .server = e.at("server"),
+                         .question = e.at("question"),
+                         .answer = e.at("answer"),
+                         .question_hash = e.at("question_hash"),
+                         .answer_hash = e.at("answer_hash")});
   for (const json& p : answer.at("parameters")) {
     config::DeclaredParameter parameter{.component = component,
                                         .name = p.at("name"),

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "cardan/error.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/runtime/component_library.hpp"
 #include "src/runtime/executor/life_step.hpp"
 #include "src/runtime/runtime.hpp"
@@ -59,6 +60,14 @@ json json_of(const detail::ComponentCore& core) {
                          {"output", d.output},
                          {"options", json_of(d.options_in_code)}});
   }
+  json services = json::array();
+  for (const detail::DeclaredService& s : core.services())
+    services.push_back({{"name", s.name_in_code},
+                        {"server", s.server != nullptr},
+                        {"question", s.type.question.name},
+                        {"answer", s.type.answer.name},
+                        {"question_hash", s.type.question.hash},
+                        {"answer_hash", s.type.answer.hash}});
   json parameters = json::array();
   for (const auto& [name, p] : core.parameters()) {
     json parameter = {
@@ -70,7 +79,11 @@ json json_of(const detail::ComponentCore& core) {
   json callbacks = json::array();
   for (const auto& callback : core.callbacks())
     if (callback.get() != &core.errand() && !topics.contains(callback->name())) callbacks.push_back(callback->name());
-  return {{"component", core.name()}, {"endpoints", endpoints}, {"parameters", parameters}, {"callbacks", callbacks}};
+  return {{"component", core.name()},
+          {"endpoints", endpoints},
+          {"services", services},
+          {"parameters", parameters},
+          {"callbacks", callbacks}};
 }
 
 /// The bytes of this process that RLIMIT_DATA counts, as `memory_mib` limits it; 0: unknown.
@@ -175,7 +188,7 @@ json ask(const config::Configuration& configuration, const config::Process& proc
 }
 
 bool write_line(int fd, const json& answer) {
-  const std::string line = answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string line = text_of_json(answer) + "\n";
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t written = ::write(fd, line.data() + at, line.size() - at);
     if (written < 0 && errno != EINTR) return false;

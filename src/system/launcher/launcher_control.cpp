@@ -10,6 +10,7 @@
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
 #include "cardan/log.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/system/host/control_client.hpp"
 #include "src/system/launcher/supervisor.hpp"
 #include "src/system/plan/difference.hpp"
@@ -20,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-std::string text_of(const json& answer) { return answer.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const json& answer) { return text_of_json(answer); }
 
 json json_of(const ProcessStatus& p) {
   return {{"name", p.name}, {"state", std::string(name_of(p.phase))}, {"pid", p.pid}, {"restarts", p.restarts}};

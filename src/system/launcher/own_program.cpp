@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <system_error>
 
+#include "src/base/program_folder.hpp"
+
 namespace cardan::launcher {
 
 std::string own_program(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const fs::path here = program_folder();
   for (const fs::path& path :
        {here / name, here.parent_path() / "libexec" / "cardan" / name, here.parent_path().parent_path() / "bin" / name})
     if (fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0) return path.string();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cardan/error.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/config/python_component.hpp"
 #include "src/config/shape.hpp"
 #include "src/runtime/component_library.hpp"
@@ -308,8 +309,8 @@ std::string to_json(const Difference& d) {
                    {"parameter", one.parameter},
                    {"before", before_of(one)},
                    {"after", json_of(one.after)}});
-  return json{{"start", d.start}, {"stop", d.stop}, {"restart", restart}, {"set", set}, {"others", d.others}}.dump(
-      -1, ' ', false, json::error_handler_t::replace);
+  return text_of_json(
+      json{{"start", d.start}, {"stop", d.stop}, {"restart", restart}, {"set", set}, {"others", d.others}});
 }
 
 Difference difference_from_json(const std::string& text) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/base/printable.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/transport/protocol/trace_layout.hpp"
 
 namespace cardan::detail::handshake {
@@ -24,7 +25,7 @@ constexpr std::size_t kMostBuckets = 128;   ///< of one histogram
 constexpr std::uint64_t kBucketsEnd = 127;  ///< the first bucket that does not exist
 constexpr std::array<std::string_view, 7> kReasons{"access", "type", "version", "area", "limit", "memory", "via"};
 
-std::string print(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string print(const json& j) { return text_of_json(j); }
 
 /// Writes fields into a message. Reader has the same functions, so that each message's fields are listed once.
 class Writer {

@@ -331,13 +331,14 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
   DomainReport report;
   report.run_directory = links->directory().path();
   // Taken before the requests, so that a publisher that comes meanwhile is not missed below.
+  const bool all = topic.empty() || topic == detail::kAllServices;
   const std::vector<detail::TopicEntry> entries =
-      topic.empty() ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
+      all ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
   std::vector<std::string> processes;  // our own first
   std::set<std::string> known;
   for (const detail::TopicEntry& e : entries)
     if (known.insert(e.process).second) processes.push_back(e.process);
-  if (topic.empty())
+  if (all)
     for (const std::string& p : links->directory().processes())
       if (known.insert(p).second) processes.push_back(p);
   std::set<std::string> answered;
@@ -384,7 +385,7 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
                     [&](const auto& p) { return p.process == e.process && p.serial == e.serial; }))
       continue;
     const auto name = links->directory().topic_of(e);
-    if (name && !detail::is_of_service(*name) && (topic.empty() || *name == topic))
+    if (name && (all ? detail::is_of_service(*name) == !topic.empty() : *name == topic))
       report.closed.push_back(detail::printable(*name, 1024));
   }
   std::sort(report.closed.begin(), report.closed.end());

@@ -103,9 +103,11 @@ void Server::list(Connection& c, const handshake::List& asked) {
   std::size_t bytes = 0;
   for (auto it = process_.published().lower_bound(asked.from); it != process_.published().end(); ++it) {
     const PublisherCore& core = *it->second.core;
-    if (!it->second.listed || it->second.desk != nullptr || core.options().process_private ||
-        (!asked.topic.empty() && core.topic() != asked.topic))
-      continue;
+    const bool is_card = it->second.desk != nullptr;
+    const bool wanted = asked.topic.empty()           ? !is_card
+                        : asked.topic == kAllServices ? is_card
+                                                      : core.topic() == asked.topic;
+    if (!wanted || !it->second.listed || core.options().process_private) continue;
     if (no_access(c, core)) continue;
     handshake::Publication one = describe(it->second);
     const std::size_t size = handshake::encoded_size(one);

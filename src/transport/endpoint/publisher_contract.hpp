@@ -13,6 +13,8 @@ namespace cardan::detail {
 [[nodiscard]] inline bool is_of_service(std::string_view topic) noexcept {
   return topic.find('?') != std::string_view::npos;
 }
+/// Instead of a topic, for look_around(): the cards of all services.
+inline constexpr std::string_view kAllServices = "?";
 /// Throws Error (InvalidArgument) if a user's topic has such a name.
 void refuse_name_of_service(const std::string& topic);
 

@@ -37,8 +37,10 @@ ClientCore::ClientCore(const std::string& service, MessageType question, Message
       question_(std::move(question)),
       process_(Process::of(own.domain)),
       card_(SubscriberCore::create(card_topic(service), message_type_of<ServiceCard>(), nullptr,
-                                   {.access = options.access, .exclusive = true}, {.domain = own.domain})),
-      answers_(nullptr) {
+                                   {.max_bytes = kMostCardBytes, .access = options.access, .exclusive = true},
+                                   {.domain = own.domain})),
+      answers_(nullptr),
+      asked_(options.pending) {
   try {
     answers_ = SubscriberCore::create(service + "?answers", std::move(answer), adopt,
                                       {.max_bytes = options.max_answer_bytes,
@@ -46,7 +48,6 @@ ClientCore::ClientCore(const std::string& service, MessageType question, Message
                                        .waiting = options.waiting,
                                        .access = options.access},
                                       answers_options(options, own));
-    asked_.reserve(options.pending);
   } catch (...) {
     card_->drop_reference();
     throw;
@@ -70,8 +71,6 @@ ClientCore::~ClientCore() {
     process_.remove(answers_);
     if (session_) process_.remove(session_->questions);
   });
-  for (const Asked& one : asked_)
-    if (one.answer != nullptr) drop(one.answer);
   card_->drop_reference();
   answers_->drop_reference();
 }
@@ -211,13 +210,11 @@ void ClientCore::end_session(std::uint64_t tag) {
       try_again(session_->began_ns);
       remove(std::exchange(session_, std::nullopt)->questions);
     }
-    for (Asked& one : asked_)
-      if (one.tag == tag && one.state == NoAnswer::Pending) {
-        one.state = NoAnswer::ServerDied;
-        one.text = fmt::format("the server of '{}' has ended: {} — it is not known whether it has seen the question",
-                               service_, server);
-      }
+    asked_.end_all(tag, NoAnswer::ServerDied,
+                   fmt::format("the server of '{}' has ended: {} — it is not known whether it has seen the question",
+                               service_, server));
   }
+  ended_.store(true, std::memory_order_release);
   if (is_current) process_.client().withdraw(*this);  // the server may still wait for our questions
   served_.notify_all();
 }
@@ -227,14 +224,14 @@ void ClientCore::declined(std::uint64_t sequence, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     if (!session_) return;
-    for (Asked& one : asked_)
-      if (one.tag == session_->tag && one.sequence == sequence && one.state == NoAnswer::Pending) {
-        is_ours = true;
-        one.state = NoAnswer::Declined;
-        one.text = fmt::format("the server of '{}', {}, declines: {}", service_, session_->server, why);
-      }
+    if (AskedTable::Asked* const one = asked_.find_pending(session_->tag, sequence)) {
+      is_ours = true;
+      one->state = NoAnswer::Declined;
+      one->text = fmt::format("the server of '{}', {}, declines: {}", service_, session_->server, why);
+    }
   }
-  if (!is_ours) return;                                     // a server cannot wake us as often as it wants
+  if (!is_ours) return;  // a server cannot wake us as often as it wants
+  ended_.store(true, std::memory_order_release);
   answers_->helper().emit({Event::Kind::Refused, 0, why});  // ends the wait
 }
 
@@ -255,73 +252,79 @@ AskedQuestion ClientCore::ask(Filled filled, std::int64_t deadline_ns) noexcept 
   // Those that were cancelled or timed out must not push out one that the server has not taken yet.
   if (asked_.size() >= options_.pending || untaken(*filled.core) >= options_.pending) return no(NoAnswer::Full);
   (void)filled.core->publish(filled.slot, filled.payload_bytes, deadline_ns, {}, filled.named);
-  asked_.push_back({.number = ++last_number_,
-                    .sequence = filled.core->published(),
-                    .tag = session_->tag,
-                    .deadline_ns = deadline_ns});
-  return {.number = last_number_};
+  return {.number = asked_.add(session_->tag, filled.core->published(), deadline_ns)};
 }
 
-ClientCore::Asked* ClientCore::find(std::uint64_t number) noexcept {
-  const auto it = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& one) { return one.number == number; });
-  return it == asked_.end() ? nullptr : &*it;
-}
-
-/// An answer that has come. One that nobody waits for is dropped.
-void ClientCore::collect(SampleBlock* block) {
+std::string ClientCore::why_not_asked(NoAnswer reason) const {
   const std::lock_guard lock(mutex_);
-  for (Asked& one : asked_)
-    if (one.tag == block->stream->tag() && one.sequence == static_cast<std::uint64_t>(block->source_ns) &&
-        one.answer == nullptr) {
-      one.answer = block;
-      one.state = NoAnswer::None;
-      return;
-    }
-  drop(block);
+  if (reason != NoAnswer::NoServer || !refusal_) return text_of(reason);
+  return fmt::format("the server of '{}' refuses this client: {} — {}", service_, refusal_->cause(),
+                     refusal_->remedy());
 }
 
-/// Removes it if it is done.
-Outcome ClientCore::outcome_of(std::uint64_t number) {
+void ClientCore::collect(SampleBlock* block) noexcept {
   const std::lock_guard lock(mutex_);
-  Asked* const one = find(number);
-  if (one == nullptr) return {.reason = NoAnswer::Cancelled};
-  if (one->state == NoAnswer::Pending) return {};
-  Outcome outcome{.reason = one->state, .block = one->answer, .text = std::move(one->text)};
-  if (outcome.reason == NoAnswer::None) outcome.text.clear();
-  asked_.erase(asked_.begin() + (one - asked_.data()));
-  return outcome;
+  asked_.collect(block->stream->tag(), block);
 }
 
-Outcome ClientCore::poll(std::uint64_t number) {
+bool ClientCore::receive() noexcept {
+  bool any = ended_.exchange(false, std::memory_order_acq_rel);
   for (std::uint32_t i = 0; i < 2 * options_.pending; ++i) {  // a server may publish without end
     SampleBlock* const block = answers_->take();
     if (block == nullptr) break;
+    any = true;
     collect(block);
   }
-  while (answers_->next_event()) {
-  }
-  Outcome outcome = outcome_of(number);
-  if (outcome.reason != NoAnswer::Pending) return outcome;
-  const std::int64_t until = [&] {
-    const std::lock_guard lock(mutex_);
-    const Asked* const one = find(number);
-    return one == nullptr ? 0 : one->deadline_ns;
-  }();
-  if (until == 0 || steady_now() < until) return outcome;
+  while (answers_->next_event()) any = true;
+  return any;
+}
+
+/// 0: it has none, or is not known.
+std::int64_t ClientCore::deadline_of(std::uint64_t number) noexcept {
+  const std::lock_guard lock(mutex_);
+  const AskedTable::Asked* const one = asked_.find(number);
+  return one == nullptr ? 0 : one->deadline_ns;
+}
+
+Outcome ClientCore::timed_out(std::uint64_t number) {
   cancel(number);
   return {.reason = NoAnswer::TimedOut, .text = text_of(NoAnswer::TimedOut)};
 }
 
-Outcome ClientCore::wait(std::uint64_t number) {
+Outcome ClientCore::look(std::uint64_t number) {
+  Outcome outcome = [&] {
+    const std::lock_guard lock(mutex_);
+    return asked_.outcome_of(number);
+  }();
+  if (outcome.reason != NoAnswer::Pending) return outcome;
+  const std::int64_t until = deadline_of(number);
+  return until == 0 || steady_now() < until ? std::move(outcome) : timed_out(number);
+}
+
+AskingEnd::Done ClientCore::next_done(std::int64_t now) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const AskedTable::Asked* const one = asked_.ended(now);
+    if (one == nullptr) return {};
+    number = one->number;
+    if (one->state != NoAnswer::Pending) return {.number = number, .outcome = asked_.outcome_of(number)};
+  }
+  return {.number = number, .outcome = timed_out(number)};
+}
+
+std::int64_t ClientCore::next_deadline() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return asked_.next_deadline();
+}
+
+Outcome ClientCore::wait(std::uint64_t number, std::int64_t until_ns) {
   for (;;) {
-    Outcome outcome = poll(number);
-    if (outcome.reason != NoAnswer::Pending) return outcome;
-    std::int64_t until = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (const Asked* const one = find(number)) until = one->deadline_ns;
-    }
-    if (SampleBlock* block = answers_->wait(until)) {
+    (void)receive();
+    Outcome outcome = look(number);
+    if (outcome.reason != NoAnswer::Pending || (until_ns != 0 && steady_now() >= until_ns)) return outcome;
+    const std::int64_t own = deadline_of(number);
+    if (SampleBlock* block = answers_->wait(own == 0 || until_ns == 0 ? own + until_ns : std::min(own, until_ns))) {
       collect(block);
     } else if (answers_->reason() == Reason::Stopped) {
       cancel(number);
@@ -337,12 +340,11 @@ void ClientCore::cancel(std::uint64_t number) noexcept {
   std::uint64_t id = 0, sequence = 0;
   {
     const std::lock_guard lock(mutex_);
-    Asked* const one = find(number);
+    const AskedTable::Asked* const one = asked_.find(number);
     if (one == nullptr) return;
-    if (one->answer != nullptr) drop(one->answer);
     if (one->state == NoAnswer::Pending && session_ && session_->tag == one->tag) id = session_->asked;
     sequence = one->sequence;
-    asked_.erase(asked_.begin() + (one - asked_.data()));
+    asked_.remove(*one);
   }
   if (id == 0) return;
   try {

@@ -8,34 +8,47 @@
 #include <string>
 #include <vector>
 
+#include "cardan/detail/atomic.hpp"
 #include "cardan/detail/service_end.hpp"
 #include "cardan/error.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/discovery/service_parts.hpp"
+#include "src/transport/service/asked_table.hpp"
+#include "src/transport/service/asking_end.hpp"
 
 namespace cardan::detail {
 
 /// The asking end of a service (docs/protocols/service.md). It finds the server by its card, and then has a session
 /// with it: an unlisted publication of its questions, and an attachment to the server's publication of its answers.
-/// Thread safety: one thread at a time; the functions of ServiceCaller by the helper thread.
-class ClientCore final : public ServiceCaller, public std::enable_shared_from_this<ClientCore> {
+/// Thread safety: wait(), poll() and receive() by one thread at a time, the functions of ServiceCaller by the helper
+/// thread, the rest by any.
+class ClientCore final : public ServiceCaller, public AskingEnd, public std::enable_shared_from_this<ClientCore> {
  public:
   ClientCore(const std::string& service, MessageType question, MessageType answer, AdoptFunction adopt,
              const ServiceOptions& options, const ClientOptions& own);
-  ClientCore(const ClientCore&) = delete;
-  ClientCore& operator=(const ClientCore&) = delete;
-  ~ClientCore();
+  ~ClientCore() override;
   /// Looks for the server, and waits, at most a second, until it serves this client. Throws Error.
   void open();
 
-  [[nodiscard]] LoanedSlot loan() noexcept;
-  [[nodiscard]] AskedQuestion ask(Filled filled, std::int64_t deadline_ns) noexcept;
-  [[nodiscard]] Outcome poll(std::uint64_t number);
-  [[nodiscard]] Outcome wait(std::uint64_t number);
-  void cancel(std::uint64_t number) noexcept;
-  [[nodiscard]] bool has_server() const noexcept;
+  /// Its outcome, of what was received.
+  [[nodiscard]] Outcome look(std::uint64_t number);
+  /// `until_ns`: when it returns Pending at the latest; steady clock, 0: never.
+  [[nodiscard]] Outcome wait(std::uint64_t number, std::int64_t until_ns);
+  /// Takes the answers that have come. Returns whether there were any, or a question has ended without one.
+  bool receive() noexcept;
+  /// Whether receive() has something to take, or a question has ended without an answer since.
+  [[nodiscard]] bool has_news() noexcept { return ended_.load(std::memory_order_acquire) || answers_->ready(); }
   [[nodiscard]] bool wait_for_server(std::int64_t deadline_ns);
   [[nodiscard]] SubscriberCore& answers() noexcept { return *answers_; }
+
+  // AskingEnd:
+  LoanedSlot loan() noexcept override;
+  AskedQuestion ask(Filled filled, std::int64_t deadline_ns) noexcept override;
+  void cancel(std::uint64_t number) noexcept override;
+  [[nodiscard]] bool has_server() const noexcept override;
+  [[nodiscard]] std::string why_not_asked(NoAnswer reason) const override;
+  Done next_done(std::int64_t now) override;
+  [[nodiscard]] std::int64_t next_deadline() const noexcept override;
 
   // ServiceCaller:
   void served(const std::string& process, uid_t owner, const handshake::Served& answer) override;
@@ -54,15 +67,6 @@ class ClientCore final : public ServiceCaller, public std::enable_shared_from_th
     std::string server{};  ///< its name and pid, for people
     std::int64_t began_ns = 0;
   };
-  struct Asked {
-    std::uint64_t number = 0;
-    std::uint64_t sequence = 0;  ///< in its session
-    std::uint64_t tag = 0;       ///< of its session
-    std::int64_t deadline_ns = 0;
-    NoAnswer state = NoAnswer::Pending;
-    SampleBlock* answer = nullptr;
-    std::string text{};
-  };
 
   void begin_session(const Stream& card);
   void end_session(std::uint64_t tag);
@@ -70,9 +74,9 @@ class ClientCore final : public ServiceCaller, public std::enable_shared_from_th
   void forget_ended_cards();
   void try_again(std::int64_t began_ns);
   void joined(const Stream& answers);
-  void collect(SampleBlock* block);
-  [[nodiscard]] Asked* find(std::uint64_t number) noexcept;
-  [[nodiscard]] Outcome outcome_of(std::uint64_t number);
+  void collect(SampleBlock* block) noexcept;
+  [[nodiscard]] std::int64_t deadline_of(std::uint64_t number) noexcept;
+  [[nodiscard]] Outcome timed_out(std::uint64_t number);
   void remove(const std::shared_ptr<PublisherCore>& questions);
 
   const std::string service_;
@@ -85,12 +89,12 @@ class ClientCore final : public ServiceCaller, public std::enable_shared_from_th
   std::uint64_t last_tag_ = 0;        ///< helper thread
   std::int64_t pause_ns_ = 0;         ///< before the next session is tried; helper thread
 
+  Atomic<bool> ended_{false};  ///< a question has, without an answer, since receive()
   mutable std::mutex mutex_;
   std::condition_variable served_;
   std::optional<Session> session_;
   std::optional<Error> refusal_;  ///< of the last request to be served
-  std::vector<Asked> asked_;      ///< at most `pending`
-  std::uint64_t last_number_ = 0;
+  AskedTable asked_;              ///< at most `pending`
 };
 
 }  // namespace cardan::detail

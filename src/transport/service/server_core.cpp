@@ -27,16 +27,28 @@ constexpr std::size_t kMemoryOfOthers = std::size_t{256} << 20;  ///< or that of
 constexpr int kMostLeftOut = 256;  ///< questions that one take() or wait() leaves out in a row
 constexpr std::size_t kProcessDigits = 16;
 
-TopicOptions card_options(const ServiceOptions& options) { return {.access = options.access, .exclusive = true}; }
+/// For the card: one that is too long is left out.
+std::string_view schema_of(const MessageType& type) {
+  return type.schema.size() <= kMostSchema ? std::string_view(type.schema) : std::string_view();
+}
 
-ServiceCard card_of(const MessageType& question, const MessageType& answer, const ServiceOptions& options) {
-  return {.question_type = FixedString<127>(question.name),
-          .answer_type = FixedString<127>(answer.name),
-          .question_layout = question.hash,
-          .answer_layout = answer.hash,
-          .max_bytes = options.max_bytes,
-          .max_answer_bytes = options.max_answer_bytes,
-          .pending = options.pending};
+TopicOptions card_options(const ServiceOptions& options, const MessageType& question, const MessageType& answer) {
+  constexpr std::size_t kRoom = 1024;  // for alignment
+  return {.max_bytes = schema_of(question).size() + schema_of(answer).size() + kRoom,
+          .access = options.access,
+          .exclusive = true};
+}
+
+void fill(ServiceCard& card, const MessageType& question, const MessageType& answer, const ServiceOptions& options) {
+  card.question_type = FixedString<127>(question.name);
+  card.answer_type = FixedString<127>(answer.name);
+  card.question_layout = question.hash;
+  card.answer_layout = answer.hash;
+  card.max_bytes = options.max_bytes;
+  card.max_answer_bytes = options.max_answer_bytes;
+  card.pending = options.pending;
+  card.question_schema = schema_of(question);
+  card.answer_schema = schema_of(answer);
 }
 
 }  // namespace
@@ -47,10 +59,10 @@ ServerCore::ServerCore(const std::string& service, MessageType question, AdoptFu
       options_(options),
       answer_(std::move(answer)),
       process_(Process::of(own.domain)),
-      card_(std::make_shared<PublisherCore>(card_topic(service), message_type_of<ServiceCard>(), card_options(options),
-                                            PublisherOptions{})) {
+      card_(std::make_shared<PublisherCore>(card_topic(service), message_type_of<ServiceCard>(),
+                                            card_options(options, question, answer_), PublisherOptions{})) {
   Loan<ServiceCard> card = typed<ServiceCard>(LoanedSlot(card_));
-  *card = card_of(question, answer_, options);
+  fill(*card, question, answer_, options);
   const Filled filled = take_out(card);
   card_->publish(filled.slot, filled.payload_bytes, 0);
   questions_ = SubscriberCore::create(
@@ -64,17 +76,26 @@ ServerCore::ServerCore(const std::string& service, MessageType question, AdoptFu
 
 void ServerCore::open() { process_.add_service(card_, *this); }
 
-ServerCore::~ServerCore() {
-  if (is_forked_child()) return;
+void ServerCore::close() noexcept {
+  if (is_forked_child() || closed_.exchange(true, std::memory_order_acq_rel)) return;
   process_.run([this] {
     process_.remove(card_);
     process_.remove(questions_);
-    for (const auto& [number, caller] : std::exchange(callers_, {})) {
+    std::map<CallerNumber, std::shared_ptr<ServedCaller>> callers;
+    {
+      const std::lock_guard lock(mutex_);
+      callers.swap(callers_);
+    }
+    for (const auto& [number, caller] : callers) {
       caller->gone.store(true, std::memory_order_release);
       process_.remove(caller->answers);
     }
   });
-  questions_->drop_reference();
+}
+
+ServerCore::~ServerCore() {
+  close();
+  if (!is_forked_child()) questions_->drop_reference();
 }
 
 std::size_t ServerCore::clients() const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,29 +10,9 @@
 #include "cardan/detail/service_end.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/discovery/service_parts.hpp"
+#include "src/transport/service/served_caller.hpp"
 
 namespace cardan::detail {
-
-/// One client of a service, as its server sees it. Questions keep it.
-struct ServedCaller {
-  ServedCaller(CallerNumber its_number, uid_t its_uid, std::shared_ptr<PublisherCore> its_answers,
-               std::size_t its_bytes)
-      : number(its_number), uid(its_uid), answers(std::move(its_answers)), bytes(its_bytes) {}
-
-  const CallerNumber number;
-  const uid_t uid;
-  const std::shared_ptr<PublisherCore> answers;  ///< only this client can attach to it
-  const std::size_t bytes;                       ///< the most memory that it can make us commit
-  std::mutex publishing{};                       ///< answers are published by one thread at a time
-  Atomic<bool> gone{false};
-  /// By question, modulo their number: the last one that the client has cancelled.
-  std::array<Atomic<std::uint64_t>, handshake::kMostPending> cancelled{};
-
-  [[nodiscard]] bool has_cancelled(std::uint64_t sequence) const noexcept {
-    return gone.load(std::memory_order_acquire) ||
-           cancelled[sequence % cancelled.size()].load(std::memory_order_acquire) == sequence;
-  }
-};
 
 /// The serving end of a service (docs/protocols/service.md). Its card is a topic that clients find. For each client
 /// that asks to be served it has an unlisted publication of answers, and attaches one subscriber to that client's
@@ -48,6 +27,9 @@ class ServerCore final : public ServiceDesk, public std::enable_shared_from_this
   ~ServerCore();
   /// From now on clients find it. Throws Error (NameTaken).
   void open();
+  /// Its clients are told, and their questions fail; another server may come. Questions that are kept keep only its
+  /// memory. Nobody takes or waits meanwhile, nor after it.
+  void close() noexcept;
 
   [[nodiscard]] TakenQuestion take() noexcept;
   [[nodiscard]] TakenQuestion wait(std::int64_t deadline_ns) noexcept;
@@ -77,6 +59,7 @@ class ServerCore final : public ServiceDesk, public std::enable_shared_from_this
   std::shared_ptr<PublisherCore> card_;
   SubscriberCore* questions_;
   Atomic<Reason> reason_{Reason::None};
+  Atomic<bool> closed_{false};
   mutable std::mutex mutex_;
   std::map<CallerNumber, std::shared_ptr<ServedCaller>> callers_;
 };

@@ -73,16 +73,20 @@ bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexce
   filled.named.add(question);  // the answer rests on it
   const std::lock_guard lock(caller_->publishing);
   // Answers to questions that it has cancelled meanwhile must not push out one that it waits for.
-  if (untaken(*filled.core) >= filled.core->options().depth) {
+  if (server_ != nullptr && untaken(*filled.core) >= filled.core->options().depth) {
     filled.core->abandon(filled.slot);
     return false;
   }
-  return filled.core->publish(filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence), {},
-                              filled.named);
+  return filled.core->publish(filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence),
+                              caller_->here(), filled.named);
 }
 
 void QuestionEnd::decline(std::uint64_t sequence, const std::string& why) const {
-  if (server_ != nullptr && !is_forked_child()) server_->decline(caller_->number, sequence, why);
+  if (caller_ == nullptr || is_forked_child()) return;
+  if (server_ != nullptr)
+    server_->decline(caller_->number, sequence, why);
+  else
+    caller_->declined(sequence, why);
 }
 
 void QuestionEnd::decline_dropped(std::uint64_t sequence) const noexcept {
@@ -102,7 +106,15 @@ ServerEnd::ServerEnd(const std::string& service, MessageType question, AdoptFunc
     : core_(std::make_shared<ServerCore>(service, std::move(question), adopt, std::move(answer), options, own)) {
   core_->open();
 }
-ServerEnd::~ServerEnd() = default;
+ServerEnd& ServerEnd::operator=(ServerEnd&& other) noexcept {
+  if (this == &other) return *this;
+  if (core_ != nullptr) core_->close();
+  core_ = std::move(other.core_);
+  return *this;
+}
+ServerEnd::~ServerEnd() {
+  if (core_ != nullptr) core_->close();
+}
 
 TakenQuestion ServerEnd::take() noexcept { return core_->take(); }
 TakenQuestion ServerEnd::wait() noexcept { return core_->wait(0); }
@@ -125,11 +137,16 @@ AskedQuestion ClientEnd::ask(Filled filled, std::chrono::nanoseconds timeout) no
   if (is_forked_child()) return {.number = 0, .reason = NoAnswer::NoServer};
   return core_->ask(std::move(filled), deadline_after(timeout));
 }
-Outcome ClientEnd::poll(std::uint64_t number) {
-  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->poll(number);
+bool ClientEnd::receive() { return !is_forked_child() && core_->receive(); }
+Outcome ClientEnd::look(std::uint64_t number) {
+  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->look(number);
 }
+bool ClientEnd::is_full() const noexcept { return core_->answers().reason() == Reason::Limit; }
 Outcome ClientEnd::wait(std::uint64_t number) {
-  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->wait(number);
+  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->wait(number, 0);
+}
+Outcome ClientEnd::wait(std::uint64_t number, std::chrono::nanoseconds limit) {
+  return is_forked_child() ? Outcome{.reason = NoAnswer::Cancelled} : core_->wait(number, deadline_after(limit));
 }
 void ClientEnd::cancel(std::uint64_t number) noexcept {
   if (!is_forked_child()) core_->cancel(number);
