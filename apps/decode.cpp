@@ -15,6 +15,7 @@
 #include "cardan/detail/encoded.hpp"
 #include "cardan/error.hpp"
 #include "src/base/printable.hpp"
+#include "src/base/text_of_json.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -277,13 +278,9 @@ ordered_json pick_fields(const ordered_json& message, const std::vector<std::str
   return picked;
 }
 
-std::string one_line(const ordered_json& value) {
-  return detail::printable_json(value.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-}
+std::string one_line(const ordered_json& value) { return detail::printable_json(text_of_json(value)); }
 
-std::string json_lines(const ordered_json& value) {
-  return detail::printable_json(value.dump(2, ' ', false, ordered_json::error_handler_t::replace)) + "\n";
-}
+std::string json_lines(const ordered_json& value) { return detail::printable_json(text_of_json(value, 2)) + "\n"; }
 
 std::string readable(const ordered_json& value, int indent) {
   std::string all;

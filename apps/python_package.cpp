@@ -17,6 +17,7 @@
 
 #include "apps/become.hpp"
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 #include "src/system/launcher/child_process.hpp"
 #include "src/system/launcher/python_program.hpp"
 
@@ -111,8 +112,7 @@ std::optional<Answer> ask(const std::string& interpreter, const std::string& bes
 /// The folder of the package in the build tree that this program is from; "": it is installed.
 std::string built_beside() {
   std::error_code failed;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const std::filesystem::path package = program.parent_path().parent_path() / "python";
+  const std::filesystem::path package = program_folder().parent_path() / "python";
   return std::filesystem::is_regular_file(package / "cardan" / "__init__.py", failed) ? package.string() : "";
 }
 

@@ -36,7 +36,9 @@ src/config: configuration | the configuration file
 src/runtime/fusion: fusion_policy detail/{fusion_core,fusion_rule} | sets of inputs
 : component_options cycle codec | public types that the executor also uses
 src/runtime/executor | ports, channels, groups of threads
-src/runtime: component context output parameter fusion protobuf simulation detail/{declaring,encoded,unset} | components, and what they declare
+: detail/declaring | public types that the callbacks of services also use
+src/runtime/service | services and clients of components, also in a simulation
+src/runtime: component context output parameter fusion protobuf service_client simulation detail/{encoded,unset} | components, and what they declare
 src/system/plan | what runs: the configuration, read once, with the changes of the command line; sealed for the processes
 src/system/host | inside a process: loads components, answers questions, watchdog
 src/system/launcher | outside: starts, watches, restarts
@@ -75,6 +77,7 @@ apps/graph: apps/terminal apps
 apps/doctor: apps/terminal apps
 apps/top: apps/terminal apps apps/component
 apps/topic: apps/terminal apps apps/protobuf apps/message apps/component
+apps/service: apps/terminal apps apps/component apps/message
 apps/trace: apps/terminal apps apps/component
 apps/tour: apps/terminal apps
 apps/view: apps

@@ -35,6 +35,7 @@ constexpr std::array kSources = std::to_array<Source>({
     {"--to", ":folders"},
     {"topic", "topic list --names"},
     {"topics", "topic list --names"},
+    {"service", "service list --names"},
     {"type", "message list"},
     {"component", "component list --names"},
     {"parameter", "param list --names"},

@@ -58,6 +58,8 @@ Three latencies of each callback, as p50 / p99 of the measurement, and the longe
   RUNNING    started → done
 DROPPED: newer samples pushed them out of the queue, or the component keeps too many samples (kept). MISSED: lost before
 they arrived. A sample is skipped if its callback failed on it before a restart, or if its process crashed on it twice.
+Of a service: questions that were overdue or cancelled before their turn are unanswered. Of a client: all that got no
+answer; TRANSPORT is the time from the question to the answer in its queue.
 LATE: how often a publisher of another process missed the topic's deadline.
 A fusion has its own line (RATE: sets) and one for each input (RATE: samples, QUEUE: in the queue, + those that wait for
 partners, DROPPED: also what no set used, and why). A fusion that gets samples but makes no set is listed below the
@@ -260,6 +262,7 @@ class ComponentStats {
                              {"failures", x.failures},
                              {"overruns", x.overruns},
                              {"skipped", x.skipped},
+                             {"unanswered", x.unanswered},
                              {"late", x.late},
                              {"runs_for_ms", runs_for_ms(x)},
                              {"calls_total", now_[i].callbacks[k].calls},

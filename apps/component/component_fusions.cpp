@@ -46,9 +46,10 @@ CallbackReport less(CallbackReport now, const CallbackReport& before) {
   now.waiting = apps::less(now.waiting, before.waiting);
   now.running = apps::less(now.running, before.running);
   now.age = apps::less(now.age, before.age);
-  for (auto count : {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept,
-                     &CallbackReport::missed, &CallbackReport::failures, &CallbackReport::overruns,
-                     &CallbackReport::skipped, &CallbackReport::late, &CallbackReport::unknown_ages})
+  for (auto count :
+       {&CallbackReport::calls, &CallbackReport::queue_full, &CallbackReport::kept, &CallbackReport::missed,
+        &CallbackReport::failures, &CallbackReport::overruns, &CallbackReport::skipped, &CallbackReport::unanswered,
+        &CallbackReport::late, &CallbackReport::unknown_ages})
     now.*count -= std::min(now.*count, before.*count);
   return now;
 }

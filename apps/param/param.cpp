@@ -22,6 +22,7 @@
 #include "apps/terminal/output.hpp"
 #include "apps/verb.hpp"
 #include "cardan/error.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/config/suggest.hpp"
 #include "src/runtime/parameter_words.hpp"
 #include "src/system/plan/value_json.hpp"
@@ -291,10 +292,7 @@ int save(const ParamOptions& o) {
     lost = true;
   }
   try {
-    write_whole(
-        o.value,
-        ordered_json{{"parameters", parameters}}.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n",
-        o.force);
+    write_whole(o.value, text_of_json(ordered_json{{"parameters", parameters}}, 2) + "\n", o.force);
   } catch (const Error& e) {
     warn(e.what());
     return kFailed;

@@ -22,6 +22,7 @@
 #include "cardan/error.hpp"
 #include "cardan/player.hpp"
 #include "cardan/stop.hpp"
+#include "src/base/text_of_json.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -124,7 +125,7 @@ class RecordingPlayback final : public Playback {
     constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();
     start_ = static_cast<std::int64_t>(std::min(report.first_time, kLast));
     end_ = start_ + std::min<std::int64_t>(report.end_ns, std::numeric_limits<std::int64_t>::max() - start_);
-    contents_ = contents_json(name_, start_, end_, report).dump(-1, ' ', false, json::error_handler_t::replace);
+    contents_ = text_of_json(contents_json(name_, start_, end_, report));
     name_ = printable(name_);
     span_ = report.end_ns;
     player_->seek(std::chrono::nanoseconds(std::min(kLead, span_ / 10)));

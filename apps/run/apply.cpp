@@ -24,6 +24,7 @@
 #include "cardan/error.hpp"
 #include "cardan/stop.hpp"
 #include "src/base/output_file.hpp"
+#include "src/base/text_of_json.hpp"
 #include "src/system/host/control_client.hpp"
 #include "src/system/launcher/declare.hpp"
 
@@ -105,8 +106,7 @@ class Apply {
   int run() {
     if (!o_.json.empty()) try_file(o_.json, "--json");
     const int code = work();
-    if (!o_.json.empty())
-      write_output(o_.json, summary(code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    if (!o_.json.empty()) write_output(o_.json, text_of_json(summary(code), 2) + "\n");
     return code;
   }
 

@@ -37,6 +37,7 @@
 #if defined(CARDAN_HAS_RECORD_COMMANDS)
 #include "apps/run/run_from_options.hpp"
 #include "apps/run/run_from_python.hpp"
+#include "src/base/text_of_json.hpp"
 #endif
 
 namespace cardan::apps {
@@ -264,9 +265,7 @@ int supervise(const RunOptions& o, Prepared& p, RunView& view, OwnLines& own,
     warn(trouble);
   }
   if (!log_is_whole && (code == kOk || code == kLoss)) code = kFailed;
-  if (!o.json.empty())
-    write_output(
-        o.json, summary(o, supervisor, begun, code).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  if (!o.json.empty()) write_output(o.json, text_of_json(summary(o, supervisor, begun, code), 2) + "\n");
   return code;
 }
 

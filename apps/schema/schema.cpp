@@ -13,6 +13,7 @@
 #include "apps/command.hpp"
 #include "apps/schema/schema_file.hpp"
 #include "apps/terminal/output.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -65,7 +66,7 @@ const Command kSchemaCommand{145, add_schema};
 std::string schema_file(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const fs::path here = program_folder();
   // Installed, and in a build folder of the sources (build/release/bin).
   for (const char* const folder : {"../share/cardan", "../../../src/config", "../../../src/bridge"}) {
     const fs::path path = (here / folder / name).lexically_normal();

@@ -30,6 +30,7 @@ namespace cardan::apps {
   std::string text = std::to_string(input ? callback.queue_full + callback.kept : callback.overruns);
   if (!input && callback.overruns != 0) text += " skipped";
   if (callback.kept != 0) text += " (" + std::to_string(callback.kept) + " kept)";
+  if (callback.unanswered != 0) text += " (" + std::to_string(callback.unanswered) + " unanswered)";
   if (callback.skipped != 0) text += " (" + std::to_string(callback.skipped) + " skipped)";
   return text;
 }

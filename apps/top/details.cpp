@@ -237,6 +237,7 @@ std::vector<std::string> callback_page(const Figures& figures, const std::string
                                     {"dropped, because the component keeps too many", x.kept},
                                     {"missed before they arrived", x.missed},
                                     {"skipped after crashes", x.skipped},
+                                    {"questions without an answer", x.unanswered},
                                     {"exceptions", x.failures},
                                     {"periods of the timer that were over", x.overruns},
                                     {"deadlines missed by publishers", x.late}})

@@ -58,6 +58,7 @@ static ordered_json json_of(const CallbackFigures& callback) {
           {"dropped", x.queue_full + x.kept},
           {"missed", x.missed},
           {"skipped", x.skipped},
+          {"unanswered", x.unanswered},
           {"failures", x.failures},
           {"overruns", x.overruns},
           {"runs_for_ms",

@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
@@ -65,8 +67,15 @@ Stage::~Stage() {
   // This takes some seconds at most, and the process ends after it: another Ctrl-C would only leave the folder.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   end_camera();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  // Our own helper thread is still there. In the run directory it removes the names of a process that was killed, or
+  // makes one: then the removal of the folder fails half way.
+  constexpr int kMostAttempts = 100;
+  for (int i = 0; i < kMostAttempts; ++i) {
+    std::error_code failed;
+    std::filesystem::remove_all(folder_, failed);
+    if (!failed) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
 }
 
 std::unique_ptr<launcher::ChildProcess> Stage::start(const std::vector<std::string>& words) {

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+#include "src/base/text_of_json.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -22,9 +23,7 @@ constexpr std::size_t kChromePiece = 256 * 1024;    ///< bytes
 constexpr std::int64_t kWithoutId = 1'000'000'000;  ///< numbers of threads whose own is not known begin here
 
 /// With quotation marks.
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string in_quotes(const std::string& text) { return text_of_json(nlohmann::json(text)); }
 
 struct SampleKey {
   std::uint64_t stream = 0, sequence = 0;
@@ -82,10 +81,10 @@ class ChromeWriter {
     TraceWords::Thread thread = words_.thread(event);
     if (thread.id == 0) thread.id = kWithoutId + event.ring * std::int64_t{256} + event.what.owner;
     if (processes_.insert(event.process).second)
-      line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process.pid, json_text(process.name));
+      line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process.pid, in_quotes(process.name));
     if (!thread.name.empty())
       line(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process.pid, thread.id,
-           json_text(thread.name));
+           in_quotes(thread.name));
     return tracks_.emplace(key, Track{process.pid, thread.id}).first->second;
   }
   const std::string& topic(std::uint64_t stream) {
@@ -124,7 +123,7 @@ class ChromeWriter {
   void point(const TracedEvent& event, const char* word, const std::string& more = {}) {
     const Track& on = track(event);
     line(R"({{"ph":"X","name":{},"cat":"cardan","pid":{},"tid":{},"ts":{},"dur":0.001,"args":{{"sequence":{}{}}}}})",
-         json_text(fmt::format("{} {}", word, topic(event.what.stream))), on.pid, on.tid, at(event.what.time_ns),
+         in_quotes(fmt::format("{} {}", word, topic(event.what.stream))), on.pid, on.tid, at(event.what.time_ns),
          event.what.sequence, more);
   }
   /// An arrow from its publication to this event.
@@ -138,7 +137,7 @@ class ChromeWriter {
     const TracedEvent& publication = events_[found->second];
     const Track from = track(publication);
     const Track to = track(event);
-    const std::string name = json_text(topic(event.what.stream));
+    const std::string name = in_quotes(topic(event.what.stream));
     ++done_.arrows;
     line(R"({{"ph":"s","id":{},"name":{},"cat":"flow","pid":{},"tid":{},"ts":{}}})", done_.arrows, name, from.pid,
          from.tid, at(publication.what.time_ns));
@@ -166,10 +165,10 @@ class ChromeWriter {
         if (!queued_.contains({event.process, e.stream, e.sequence})) arrow(event);
         return;
       case TraceKind::Queue:
-        return point(event, "queue", fmt::format(R"(,"callback":{})", json_text(callback(event))));
+        return point(event, "queue", fmt::format(R"(,"callback":{})", in_quotes(callback(event))));
       case TraceKind::Drop:
         return point(event, "drop",
-                     e.argument == 0 ? std::string() : fmt::format(R"(,"callback":{})", json_text(callback(event))));
+                     e.argument == 0 ? std::string() : fmt::format(R"(,"callback":{})", in_quotes(callback(event))));
       case TraceKind::Loss:
         return point(event, "loss", fmt::format(R"(,"samples":{})", e.argument));
       case TraceKind::Read:
@@ -189,8 +188,8 @@ class ChromeWriter {
         on.trigger = sample_of(event);
         const std::string args = e.stream == 0 ? std::string()
                                                : fmt::format(R"(,"args":{{"topic":{},"sequence":{}}})",
-                                                             json_text(topic(e.stream)), e.sequence);
-        line(R"({{"ph":"B","name":{},"cat":"callback","pid":{},"tid":{},"ts":{}{}}})", json_text(callback(event)),
+                                                             in_quotes(topic(e.stream)), e.sequence);
+        line(R"({{"ph":"B","name":{},"cat":"callback","pid":{},"tid":{},"ts":{}{}}})", in_quotes(callback(event)),
              on.pid, on.tid, at(e.time_ns), args);
         return arrow(event);
       }

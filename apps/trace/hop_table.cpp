@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/terminal/output.hpp"
+#include "src/base/text_of_json.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -211,7 +212,7 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
                    {"incomplete", chain.incomplete}};
   if (!chain.ways.empty()) all["all_us"] = figures_of(whole_of(chain));
   if (chain.more_ways != 0) all["more_ways"] = chain.more_ways;
-  return all.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text_of_json(all) + "\n";
 }
 
 }  // namespace cardan::apps

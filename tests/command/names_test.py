@@ -52,7 +52,7 @@ class Names(CommandCase):
         """Those that do not exist here have an answer."""
         ros2 = "action bag component control daemon doctor interface launch lifecycle multicast node param pkg run security service topic wtf"
         mcap = "add cat compress convert decompress doctor du filter get info list merge recover sort version"
-        inside = {"topic": "bw delay echo find hz info list pub type", "bag": "burst convert info list play record reindex " + mcap, "param": "delete describe dump get list load set",
+        inside = {"topic": "bw delay echo find hz info list pub type", "bag": "burst convert info list play record reindex " + mcap, "service": "call find info list type", "param": "delete describe dump get list load set",
                   "component": "list load standalone types unload", "message": "list package packages proto show"}
         for before, names in ([("", ros2), ("", mcap)] + list(inside.items())):
             known = self.run_cardan(*before.split(), "--help")

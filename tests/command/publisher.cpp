@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The publisher that the tests of the command look at. Obeys lines on standard input, answers each with one line:
-//   publish N · run HZ · pause · subscribe · take · exclusive · open · log · status · end (the publishers only); ends
-//   with its input.
+//   publish N · run HZ · pause · subscribe · take · exclusive · open · serve · serve_own · log · status · end (the
+//   publishers only); ends with its input.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "cardan/cardan.hpp"
+#include "cardan/service.hpp"
 
 namespace {
 
@@ -50,6 +51,7 @@ const cardan::Topic<False> kOpen{"/test/open", {.access = cardan::Access::Everyo
 /// Under the name of `cardan run`'s log.
 const cardan::Topic<Own> kNoLog{"/cardan/log", {.max_bytes = 4096}};
 const cardan::Topic<Wide> kWide{"/test/wide", {}};
+constexpr cardan::Service<False, False> kSilent{"/test/silent", {.access = cardan::Access::Everyone}};
 
 class Publishers {
  public:
@@ -88,6 +90,7 @@ int main() {
   std::optional<cardan::Subscriber<Own>> subscriber;
   std::optional<cardan::Publisher<Own>> exclusive, no_log;
   std::optional<cardan::Publisher<False>> open;
+  std::optional<cardan::Server<cardan::Service<False, False>>> silent;
   std::atomic<bool> running{false};
   std::thread runner;
   const auto pause = [&] {
@@ -134,6 +137,12 @@ int main() {
     } else if (order == "open") {
       open.emplace(kOpen);
       say("done");
+    } else if (order == "serve") {  // and never answers
+      silent.emplace(kSilent);
+      say("done");
+    } else if (order == "serve_own") {
+      silent.emplace(cardan::Service<False, False>{"/test/silent"});
+      say("done");
     } else if (order == "log") {
       no_log.emplace(kNoLog);
       say("done");
@@ -143,6 +152,8 @@ int main() {
       pause();
       publishers.reset();
       say("done");
+    } else {
+      say("unknown order: " + order);  // a test fails on it, and does not wait
     }
   }
   pause();

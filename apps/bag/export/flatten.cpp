@@ -10,6 +10,7 @@
 #include "apps/cdr_json.hpp"
 #include "apps/decode.hpp"
 #include "cardan/error.hpp"
+#include "src/base/text_of_json.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -37,7 +38,7 @@ void list_cells(const Json& list, std::size_t longest, Leaf&& leaf) {
   // A list that is too long for the decoder is {"count": n, "first": […]}.
   const std::size_t count = list.is_array() ? list.size() : list.at("count").get<std::size_t>();
   const bool whole = list.is_array() && count <= longest;
-  leaf(std::to_string(count), whole ? list.dump(-1, ' ', false, Json::error_handler_t::replace) : std::string(), whole);
+  leaf(std::to_string(count), whole ? text_of_json(list) : std::string(), whole);
 }
 
 }  // namespace

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// `cardan service list` and `info`.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "apps/component/others.hpp"
+#include "apps/decode.hpp"
+#include "apps/run_place.hpp"
+#include "apps/service/service.hpp"
+#include "apps/terminal/output.hpp"
+#include "cardan/clock.hpp"
+#include "cardan/observer.hpp"
+#include "src/base/socket.hpp"
+#include "src/config/suggest.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
+#include "src/transport/service/service_card.hpp"
+
+namespace cardan::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// "/map/region" of its card.
+std::string service_of(const std::string& card) { return card.substr(0, card.find('?')); }
+
+DomainReport cards(const std::string& domain) {
+  DomainReport report = look_around({.domain = domain}, std::string(detail::kAllServices));
+  for (std::string& name : report.closed) name = service_of(name);
+  return report;
+}
+
+/// Time to read descriptions, for all together: any process can list many, and answer slowly.
+class Patience {
+ public:
+  [[nodiscard]] bool is_over() const noexcept { return steady_now() >= until_; }
+  static constexpr std::chrono::milliseconds kOfOne{500};
+
+ private:
+  std::int64_t until_ = steady_now() + 3'000'000'000;
+};
+
+/// Without types: the server has ended meanwhile, its card is malformed, or the time is over.
+FoundService described(const std::string& domain, const PublisherReport& server, const Patience& patience) {
+  FoundService found{.name = service_of(server.topic), .server = server};
+  if (patience.is_over()) return found;
+  Observer observer(server.topic, {.domain = domain, .timeout = Patience::kOfOne});
+  ObservedSample sample;
+  for (const auto& stream : observer.streams()) {
+    if (stream->process() != server.process || stream->serial() != server.serial) continue;
+    found.uid = stream->peer().uid;
+    if (!stream->copy_latest(sample)) continue;
+    const auto* const card = sample.as<detail::ServiceCard>();
+    if (card == nullptr) continue;
+    found.question = {.type = std::string(card->question_type.view()),
+                      .layout = card->question_layout,
+                      .schema = std::string(card->question_schema.view()),
+                      .max_bytes = card->max_bytes};
+    found.answer = {.type = std::string(card->answer_type.view()),
+                    .layout = card->answer_layout,
+                    .schema = std::string(card->answer_schema.view()),
+                    .max_bytes = card->max_answer_bytes};
+    found.pending = card->pending;
+  }
+  return found;
+}
+
+bool is_described(const FoundService& service) { return !service.question.type.empty(); }
+bool is_ours(const FoundService& service) { return service.uid == ::geteuid() || service.uid == 0; }
+
+/// "map_server", "map_server of user 'robot' (1000)"
+std::string server_text(const FoundService& s) {
+  return printable(s.server.program) + (is_ours(s) ? std::string() : " of " + names_of({s.uid}));
+}
+
+void warn_of_problems(const DomainReport& report) {
+  for (const std::string& problem : report.problems) warn(problem);
+  if (!report.closed.empty())
+    warn(fmt::format("not open to this user: {} — their access rules do not admit it", fmt::join(report.closed, ", ")));
+}
+
+ordered_json side_json(const FoundService::Side& side) {
+  return {{"type", side.type}, {"layout", fmt::format("{:016x}", side.layout)}, {"max_bytes", side.max_bytes}};
+}
+
+ordered_json service_json(const FoundService& s) {
+  ordered_json clients = ordered_json::array();
+  for (const SubscriberReport& client : s.server.subscribers)
+    clients.push_back({{"name", client.name}, {"pid", client.pid}, {"uid", client.uid}});
+  return {{"service", s.name},
+          {"server", s.server.program},
+          {"pid", s.server.pid},
+          {"uid", s.uid},
+          {"question", side_json(s.question)},
+          {"answer", side_json(s.answer)},
+          {"pending", s.pending},
+          {"clients", clients},
+          {"clients_left_out", s.server.left_out}};
+}
+
+std::vector<FoundService> all_services(const std::string& domain, const DomainReport& report) {
+  const Patience patience;
+  std::vector<FoundService> all;
+  for (const PublisherReport& server : report.publishers) all.push_back(described(domain, server, patience));
+  return all;
+}
+
+}  // namespace
+
+std::optional<FoundService> find_service(const std::string& domain, const std::string& service, bool others) {
+  const DomainReport report = cards(domain);
+  const Patience patience;
+  std::vector<std::string> known;
+  std::optional<FoundService> foreign;
+  for (const PublisherReport& server : report.publishers) {
+    known.push_back(service_of(server.topic));
+    if (known.back() != service) continue;
+    FoundService found = described(domain, server, patience);
+    if (!is_described(found)) continue;
+    if (is_ours(found)) return found;
+    foreign = std::move(found);
+  }
+  if (foreign && others) return foreign;
+  warn_of_problems(report);
+  if (foreign) {
+    warn(fmt::format("'{}' is served by {} (pid {}) of {} only — --others asks it, or {}", service,
+                     foreign->server.program, foreign->server.pid, names_of({foreign->uid}), as_user({foreign->uid})));
+    return std::nullopt;
+  }
+  const std::string near = config::nearest(service, known);
+  const bool silent = std::find(known.begin(), known.end(), service) != known.end();
+  warn(silent ? fmt::format("the server of '{}' does not describe it — it may be stopped: `cardan doctor` shows that",
+                            service)
+              : fmt::format("'{}' has no server in {} — {}", service, report.run_directory,
+                            !near.empty() ? fmt::format("did you mean {}?", near)
+                                          : "`cardan service list` shows the services; check CARDAN_RUN_DIR and the "
+                                            "domain"));
+  return std::nullopt;
+}
+
+int service_list(const ServiceListOptions& o) {
+  DomainReport report;
+  if (nothing_runs_yet())
+    report.run_directory = printable(named_run_directory());
+  else
+    report = cards(o.domain);
+  warn_of_problems(report);
+  if (o.names) {
+    std::string text;
+    for (const PublisherReport& server : report.publishers) text += printable(service_of(server.topic)) + "\n";
+    return emit(text) ? kOk : kFailed;
+  }
+  const std::vector<FoundService> services = all_services(o.domain, report);
+  if (o.json) {
+    ordered_json list = ordered_json::array();
+    for (const FoundService& s : services) list.push_back(service_json(s));
+    return emit(one_line({{"run_directory", report.run_directory},
+                          {"services", list},
+                          {"closed", report.closed},
+                          {"problems", report.problems}}) +
+                "\n")
+               ? kOk
+               : kFailed;
+  }
+  if (services.empty())
+    return emit(fmt::format("no services in {} — check CARDAN_RUN_DIR and the domain\n", report.run_directory))
+               ? kOk
+               : kFailed;
+  Table table({{"SERVICE"}, {"QUESTION"}, {"ANSWER"}, {"SERVER"}, {"PID", true}, {"CLIENTS", true}});
+  for (const FoundService& s : services)
+    table.row({printable(s.name), printable(s.question.type), printable(s.answer.type), server_text(s),
+               std::to_string(s.server.pid), std::to_string(s.server.subscribers.size() + s.server.left_out)});
+  return emit(table.shown()) ? kOk : kFailed;
+}
+
+int service_info(const ServiceInfoOptions& o) {
+  const std::optional<FoundService> found = find_service(o.domain, o.service, o.others);
+  if (!found) return kFailed;
+  const FoundService& s = *found;
+  if (o.json) {
+    ordered_json all = service_json(s);
+    if (o.schema) {
+      all["question"]["schema"] = s.question.schema;
+      all["answer"]["schema"] = s.answer.schema;
+    }
+    return emit(one_line(all) + "\n") ? kOk : kFailed;
+  }
+  std::string text = fmt::format("{}\n  server    {} (pid {})\n", printable(s.name), server_text(s), s.server.pid);
+  text += fmt::format("  question  {}, at most {} bytes beyond its fixed part, {} of a client without an answer\n",
+                      printable(s.question.type), s.question.max_bytes, s.pending);
+  text += fmt::format("  answer    {}, at most {} bytes beyond its fixed part\n", printable(s.answer.type),
+                      s.answer.max_bytes);
+  for (const SubscriberReport& client : s.server.subscribers)
+    text += fmt::format("  client    {} (pid {})\n", printable(client.name), client.pid);
+  if (s.server.left_out != 0) text += fmt::format("  and {} more clients\n", s.server.left_out);
+  if (o.schema)
+    text += fmt::format("\n{}\n---\n{}", printable_lines(s.question.schema), printable_lines(s.answer.schema));
+  return emit(text) ? kOk : kFailed;
+}
+
+}  // namespace cardan::apps
