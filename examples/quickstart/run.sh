@@ -11,4 +11,4 @@ while [ $# -gt 1 ]; do
   background="$background $!"
   shift
 done
-case $1 in *detector) "$1" 60 ;; *) "$1" ;; esac
+case $1 in *detector) "$1" 60 ;; *.py) "${CARDAN_PYTHON:-python3}" "$1" ;; *) "$1" ;; esac

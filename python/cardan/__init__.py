@@ -17,9 +17,9 @@ from cardan._bag import Bag
 from cardan._cardan import Event, FusionPolicy, Message, Records, request_stop, stop_on_signals, stopping
 from cardan._cardan import __version__ as __version__
 from cardan._classes import Info, Sample, from_ros2msg, info, structured, to_dict
-from cardan._component import Component, Context, Latest, Output, Parameter
+from cardan._component import Component, Context, Latest, Output, Parameter, ServiceClient
 from cardan._contract import Waiting, anticipate, block, follow, prewake, spin_then_block
-from cardan._errors import Error
+from cardan._errors import Error, NoAnswer
 from cardan._fusion import approximate, exact, primary
 from cardan._messages import (
     CompressedImage,
@@ -42,6 +42,7 @@ from cardan._publisher import Loan, Publisher
 from cardan._recorded import Encoded, RecordingWarning
 from cardan._recorder import Player, Recorder, play, record
 from cardan._selection import BagTopic, Selection
+from cardan._service import AnswerLoan, Client, Question, Server, Service, Ticket
 from cardan._simulation import Simulation
 from cardan._subscriber import Subscriber
 from cardan._topic import Topic
@@ -68,9 +69,11 @@ else:
     AnyMessage = Message
 
 __all__ = [
+    "AnswerLoan",
     "AnyMessage",
     "Bag",
     "BagTopic",
+    "Client",
     "Component",
     "CompressedImage",
     "Context",
@@ -91,6 +94,7 @@ __all__ = [
     "Loan",
     "MaxLength",
     "Message",
+    "NoAnswer",
     "Output",
     "Parameter",
     "Player",
@@ -101,13 +105,18 @@ __all__ = [
     "PoseStamped",
     "Publisher",
     "Quaternion",
+    "Question",
     "Recorder",
     "RecordingWarning",
     "Records",
     "Sample",
     "Selection",
+    "Server",
+    "Service",
+    "ServiceClient",
     "Simulation",
     "Subscriber",
+    "Ticket",
     "Timer",
     "Topic",
     "Vector3",

@@ -9,17 +9,22 @@ from cardan import _cardan
 from cardan._beside import import_named, search_beside
 from cardan._cardan import FusionPolicy, Message
 from cardan._contract import nanoseconds, whole
-from cardan._errors import Error
+from cardan._errors import Error, NoAnswer
 from cardan._known import type_of
 from cardan._publisher import Publisher
+from cardan._service import Question, fill_question
 from cardan._topic import Topic
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from cardan._service import Service
+
 M = typing.TypeVar("M", bound=Message)
 M2 = typing.TypeVar("M2", bound=Message)
 M3 = typing.TypeVar("M3", bound=Message)
+Q = typing.TypeVar("Q", bound=Message)
+A = typing.TypeVar("A", bound=Message)
 V = typing.TypeVar("V", bool, int, float, str, "list[bool]", "list[int]", "list[float]", "list[str]")
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -67,6 +72,53 @@ class Parameter(typing.Generic[V]):
     @property
     def value(self) -> V:
         return typing.cast("V", self._handle.value())
+
+
+class ServiceClient(typing.Generic[Q, A]):
+    """A component's client of a service. For each question it calls a function once, as a callback of the component."""
+
+    def __init__(self, handle: _cardan.ComponentClientHandle, service: Service[Q, A]) -> None:
+        self._handle = handle
+        self.service = service
+
+    def ask(
+        self,
+        callback: Callable[[A | None, NoAnswer | None], object],
+        question: object = None,
+        /,
+        *,
+        timeout: float,
+        **fields: object,
+    ) -> int:
+        """Asks; never waits. `callback(answer, None)`, or `callback(None, error)`, also if the question could not be asked
+        and when `timeout` (seconds of the component's clock) is over. The question is a dict, a dataclass or a message, or
+        its fields by name. Returns a number
+        for cancel(); 0: it could not be asked."""
+        _callable(callback)
+        left, name = nanoseconds(timeout, "timeout"), self.service.name
+
+        def call(answer: A | None, reason: str, text: str) -> None:
+            callback(answer, None if answer is not None else NoAnswer(reason, name, text))
+
+        made: Q | None = self._handle.loan(self.service.question_class)
+        if made is None:
+            self._handle.fail(call)
+            return 0
+        try:
+            fill_question(made, question, fields)
+        except BaseException:
+            self._handle.discard(made)
+            raise
+        return self._handle.ask(made, left, call)
+
+    def cancel(self, number: int) -> None:
+        """The question's function is not called any more, unless it runs already or has."""
+        self._handle.cancel(number)
+
+    @property
+    def has_server(self) -> bool:
+        """A server is attached."""
+        return self._handle.has_server()
 
 
 class Latest(typing.Generic[M]):
@@ -223,6 +275,43 @@ class Context:
         """Where the component publishes: loan(), publish() and publish_cdr() as of a Publisher."""
         cls = _class_of(topic)
         return Output(self._handle.output(topic.name, type_of(cls), topic._options), cls, topic.name)
+
+    def service(
+        self, service: Service[Q, A], callback: Callable[[Question[Q, A]], object], *, holds: int = 8, name: str = ""
+    ) -> None:
+        """Serves: calls `callback(question)` for each question, one after the other. The callback may answer it, or keep
+        it and answer later.
+
+        Args:
+            holds: questions that wait or are kept, at most 200. More of them wait at their clients.
+            name: in statistics and in the file's `callbacks`; "": the service's.
+        """
+        _callable(callback)
+        answer = service.answer_class
+        self._handle.service(
+            service.name,
+            type_of(service.question_class),
+            type_of(answer),
+            service.question_class,
+            service._options,
+            lambda handle: callback(Question(handle, answer)),
+            whole(holds, "holds", 1, 200),
+            name,
+        )
+
+    def client(self, service: Service[Q, A], *, name: str = "") -> ServiceClient[Q, A]:
+        """Declares that the component asks the service. `name`: of the callbacks with its answers, as of service()."""
+        return ServiceClient(
+            self._handle.client(
+                service.name,
+                type_of(service.question_class),
+                type_of(service.answer_class),
+                service.answer_class,
+                service._options,
+                name,
+            ),
+            service,
+        )
 
     def timer(
         self,

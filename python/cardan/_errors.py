@@ -39,6 +39,24 @@ class Error(Exception):
         return f"{self.cause} — {self.remedy}" if self.remedy else self.cause
 
 
+class NoAnswer(Error):
+    """A question got no answer.
+
+    Attributes:
+        reason: ``"no server"``, ``"full"`` (too many questions wait), ``"timed out"``, ``"declined"``,
+            ``"server died"``, ``"malformed"``, ``"cancelled"`` or ``"stopped"``.
+    """
+
+    reason: str
+
+    def __init__(self, reason: str, service: str = "", text: str = "") -> None:
+        from cardan import _cardan  # which imports this module
+
+        cause, _, remedy = (text or _cardan.text_of_no_answer(reason) or f"no answer: {reason}").partition(" — ")
+        super().__init__("unavailable", cause if service in cause else f"'{service}': {cause}", remedy)
+        self.reason = reason
+
+
 def _no_field(type_name: str, name: str, fields: list[str], path: str = "") -> str:
     """The text about a field that a message does not have: the nearest names first, then all of them. A definition of
     others can have many and long ones: then some of them, cut."""

@@ -19,6 +19,7 @@
 #include "cardan/any_publisher.hpp"
 #include "cardan/any_type.hpp"
 #include "cardan/component.hpp"
+#include "python/src/component_service.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/fusion.hpp"
 #include "python/src/held.hpp"
@@ -188,6 +189,17 @@ class ContextHandle {
   OutputHandle output(const std::string& topic, const std::shared_ptr<AnyType>& type, const TopicOptions& options) {
     return {life_, topic, type, detail::declare_output(core(), topic, payload_of(*type, false), options),
             core().runtime().options_of(core().settings().bus_name(topic), options).reliable};
+  }
+  void service(const std::string& service, std::shared_ptr<AnyType> question, std::shared_ptr<AnyType> answer,
+               nb::object cls, const ServiceOptions& options, nb::object callback, std::uint32_t holds,
+               const std::string& name) {
+    declare_service(core(), {service, std::move(question), std::move(answer), options}, held(std::move(cls)),
+                    held(std::move(callback)), {.holds = holds, .name = name});
+  }
+  nb::object client(const std::string& service, std::shared_ptr<AnyType> question, std::shared_ptr<AnyType> answer,
+                    nb::object cls, const ServiceOptions& options, const std::string& name) {
+    return declare_client(life_, {service, std::move(question), std::move(answer), options}, held(std::move(cls)),
+                          {.name = name});
   }
   void timer(std::int64_t period_ns, nb::object callback, bool catch_up, std::int64_t delay_ns,
              const std::string& name) {
@@ -362,6 +374,7 @@ void offer_class(const std::string& name) {
 }
 
 void bind_component(nb::module_& m) {
+  bind_component_service(m);
   nb::class_<OutputHandle>(m, "OutputHandle")
       .def("loan", &OutputHandle::loan, nb::arg("cls"))
       .def("publish", &OutputHandle::publish, nb::arg("message"))
@@ -380,6 +393,10 @@ void bind_component(nb::module_& m) {
       .def("latest", &ContextHandle::latest, nb::arg("topic"), nb::arg("type"), nb::arg("cls"), nb::arg("options"),
            nb::arg("rests_on"), nb::arg("name"))
       .def("output", &ContextHandle::output, nb::arg("topic"), nb::arg("type"), nb::arg("options"))
+      .def("service", &ContextHandle::service, nb::arg("service"), nb::arg("question"), nb::arg("answer"),
+           nb::arg("cls"), nb::arg("options"), nb::arg("callback"), nb::arg("holds"), nb::arg("name"))
+      .def("client", &ContextHandle::client, nb::arg("service"), nb::arg("question"), nb::arg("answer"), nb::arg("cls"),
+           nb::arg("options"), nb::arg("name"))
       .def("timer", &ContextHandle::timer, nb::arg("period_ns"), nb::arg("callback"), nb::arg("catch_up"),
            nb::arg("delay_ns"), nb::arg("name"))
       .def("parameter", &ContextHandle::parameter, nb::arg("name"), nb::arg("initial"), nb::arg("min").none(),

@@ -12,6 +12,7 @@
 #include "python/src/options.hpp"
 #include "python/src/publisher.hpp"
 #include "python/src/recorded.hpp"
+#include "python/src/service.hpp"
 #include "python/src/subscriber.hpp"
 #include "python/src/type.hpp"
 
@@ -28,6 +29,7 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_recorded(m);
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
+  cardan::python::bind_service(m);
   cardan::python::bind_fusion(m);
   cardan::python::bind_component(m);
   cardan::python::bind_host(m);

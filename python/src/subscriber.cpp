@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,42 +18,18 @@
 
 #include "cardan/any_subscriber.hpp"
 #include "cardan/clock.hpp"
-#include "cardan/detail/deadline.hpp"
 #include "cardan/stop.hpp"
 #include "cardan/wait_any.hpp"
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
 #include "python/src/instance.hpp"
 #include "python/src/message.hpp"
+#include "python/src/waits.hpp"
 
 namespace nb = nanobind;
 
 namespace cardan::python {
 namespace {
-
-/// The interpreter gets to its signals so often.
-constexpr std::int64_t kSlice = 100'000'000;
-
-/// When a wait ends, by the steady clock. `timeout`: nanoseconds, negative: never.
-std::int64_t deadline_of(std::int64_t timeout) noexcept {
-  return timeout < 0 ? std::numeric_limits<std::int64_t>::max()
-                     : detail::deadline_after(std::chrono::nanoseconds{timeout});
-}
-
-/// At the interpreter's end no thread may be left in a wait: it could never come back.
-struct Waits {
-  std::atomic<bool> ended{false};
-  std::atomic<int> inside{0};
-};
-Waits waits;
-
-class InWait {
- public:
-  InWait() noexcept { waits.inside.fetch_add(1, std::memory_order_seq_cst); }
-  InWait(const InWait&) = delete;
-  InWait& operator=(const InWait&) = delete;
-  ~InWait() { waits.inside.fetch_sub(1, std::memory_order_seq_cst); }
-};
 
 /// Ends all waits, also later ones, and returns when no other thread is inside, or after a second.
 void end_waits() {
@@ -63,10 +38,6 @@ void end_waits() {
   const nb::gil_scoped_release others_run;
   while (waits.inside.load(std::memory_order_seq_cst) != 0 && steady_now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-}
-
-void look_at_signals() {
-  if (PyErr_CheckSignals() != 0) throw_python();
 }
 
 /// Receives messages of one type from a topic.
@@ -112,10 +83,7 @@ class SubscriberHandle {
   std::uint64_t received() const { return shared_end()->received() - malformed_; }
   std::uint64_t bad() const { return shared_end()->bad() + malformed_; }
   std::size_t publishers() const { return shared_end()->publishers(); }
-  const char* reason() const noexcept {
-    constexpr const char* kWords[] = {"none", "stopped", "timed_out", "event", "limit", "forked"};
-    return kWords[static_cast<std::size_t>(reason_)];
-  }
+  const char* reason() const noexcept { return word_of(reason_); }
   bool closed() const noexcept { return end_ == nullptr; }
 
   void close() {

@@ -161,7 +161,7 @@ def write_drive(path: Path) -> None:
 def test_the_guide_works(programs: Programs, tmp_path: Path) -> None:
     page = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
-    assert len(blocks) == 13
+    assert len(blocks) == 14
     sensors = programs.python(SENSORS)
     assert sensors.stdout is not None and sensors.stdout.readline() == "ready\n"
     write_drive(tmp_path / "drive.mcap")

@@ -361,5 +361,124 @@ TEST_F(CInterface, AStopEndsAWait) {
   cardan_unsubscribe(in);
 }
 
+cardan_service_options sums(std::uint32_t pending = 0) {
+  cardan_service_options options{};
+  options.struct_size = sizeof(options);
+  options.type = "test_msgs/msg/Sum";
+  options.definition = "int64 a\nint64 b\n";
+  options.answer_type = "test_msgs/msg/Total";
+  options.answer_definition = "int64 sum\n";
+  options.max_bytes = options.max_answer_bytes = 64;
+  options.pending = pending;
+  return options;
+}
+
+std::vector<std::uint8_t> cdr_of(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::uint8_t> bytes{0, 1, 0, 0};
+  for (const std::int64_t number : numbers)
+    for (int i = 0; i < 8; ++i)
+      bytes.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(number) >> (8 * i)));
+  return bytes;
+}
+
+std::int64_t number_in(const cardan_frame& frame, std::size_t index) {
+  std::vector<std::uint8_t> bytes(frame.prefix, frame.prefix + frame.prefix_size);
+  bytes.insert(bytes.end(), frame.payload, frame.payload + frame.payload_size);
+  bytes.insert(bytes.end(), frame.suffix, frame.suffix + frame.suffix_size);
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < 8; ++i) number |= std::uint64_t{bytes.at(4 + 8 * index + i)} << (8 * i);
+  return static_cast<std::int64_t>(number);
+}
+
+constexpr std::int64_t kLong = 60'000'000'000;
+
+TEST_F(CInterface, AQuestionGetsItsAnswer) {
+  const cardan_service_options options = sums();
+  cardan_server* const server = cardan_serve("/add", &options);
+  ASSERT_NE(server, nullptr) << cardan_error();
+  cardan_client* const client = cardan_open_client("/add", &options);
+  ASSERT_NE(client, nullptr) << cardan_error();
+  const auto asked = cdr_of({2, 3});
+  const std::uint64_t number = cardan_ask(client, asked.data(), asked.size(), kLong);
+  ASSERT_NE(number, 0U) << cardan_error();
+  cardan_sample* answer = nullptr;
+  EXPECT_EQ(cardan_answer(client, number, 0, &answer), CARDAN_NOTHING);
+  cardan_question* question = nullptr;
+  ASSERT_EQ(cardan_wait_question(server, kLong, &question), CARDAN_SAMPLE) << cardan_error();
+  cardan_frame frame{};
+  frame.struct_size = sizeof(frame);
+  ASSERT_EQ(cardan_question_frame(question, &frame), 0);
+  const auto sum = cdr_of({number_in(frame, 0) + number_in(frame, 1)});
+  EXPECT_EQ(cardan_reply(question, sum.data(), 3), -1) << "too short";
+  EXPECT_EQ(cardan_question_cancelled(question), 0);
+  EXPECT_EQ(cardan_reply(question, sum.data(), sum.size()), 0) << cardan_error();
+  EXPECT_EQ(cardan_reply(question, sum.data(), sum.size()), -1);
+  EXPECT_TRUE(says("answered or declined")) << cardan_error();
+  cardan_free_question(question);
+  ASSERT_EQ(cardan_answer(client, number, 1, &answer), CARDAN_SAMPLE) << cardan_error();
+  ASSERT_EQ(cardan_sample_frame(answer, &frame), 0);
+  EXPECT_EQ(number_in(frame, 0), 5);
+  EXPECT_EQ(cardan_wait_question(server, 0, &question), CARDAN_NOTHING);
+  cardan_close_client(client);
+  EXPECT_EQ(number_in(frame, 0), 5) << "it stays valid until it is released";
+  cardan_release(answer);
+  cardan_stop_serving(server);
+}
+
+TEST_F(CInterface, TheReasonOfAMissingAnswerIsReported) {
+  const cardan_service_options options = sums(1);
+  cardan_client* const client = cardan_open_client("/add", &options);
+  ASSERT_NE(client, nullptr) << cardan_error();
+  const auto asked = cdr_of({2, 3});
+  cardan_sample* answer = nullptr;
+  EXPECT_EQ(cardan_call(client, asked.data(), asked.size(), 1'000'000, &answer), CARDAN_ERROR);
+  EXPECT_TRUE(says("no server")) << cardan_error();
+  cardan_server* server = cardan_serve("/add", &options);
+  ASSERT_NE(server, nullptr) << cardan_error();
+  EXPECT_EQ(cardan_serve("/add", &options), nullptr);
+  EXPECT_TRUE(says("already serves")) << cardan_error();
+  std::uint64_t overdue = 0;
+  while ((overdue = cardan_ask(client, asked.data(), asked.size(), 1)) == 0)
+    ASSERT_TRUE(says("no server")) << cardan_error();
+  cardan_cancel(client, overdue);
+  std::thread serving([&] {
+    cardan_question* question = nullptr;
+    ASSERT_EQ(cardan_wait_question(server, kLong, &question), CARDAN_SAMPLE) << cardan_error();
+    EXPECT_EQ(cardan_decline(question, "not today"), 0);
+    cardan_free_question(question);
+    ASSERT_EQ(cardan_wait_question(server, kLong, &question), CARDAN_SAMPLE) << cardan_error();
+    cardan_free_question(question);
+    ASSERT_EQ(cardan_wait_question(server, kLong, &question), CARDAN_SAMPLE) << cardan_error();
+    cardan_stop_serving(server);
+    EXPECT_EQ(cardan_question_cancelled(question), 1);
+    cardan_free_question(question);
+  });
+  for (const char* why : {"not today", "dropped", "has ended"}) {
+    int result = CARDAN_ERROR;
+    do {
+      result = cardan_call(client, asked.data(), asked.size(), kLong, &answer);
+    } while (result == CARDAN_ERROR && says("too many questions"));  // the one that was overdue is not taken yet
+    EXPECT_EQ(result, CARDAN_ERROR);
+    EXPECT_TRUE(says(why)) << cardan_error();
+  }
+  serving.join();
+  cardan_close_client(client);
+}
+
+TEST_F(CInterface, AServiceWithoutItsTypesIsRefused) {
+  cardan_service_options options = sums();
+  options.answer_type = nullptr;
+  EXPECT_EQ(cardan_serve("/add", &options), nullptr);
+  EXPECT_TRUE(says("answer_type")) << cardan_error();
+  options = sums();
+  options.struct_size = 3;
+  EXPECT_EQ(cardan_open_client("/add", &options), nullptr);
+  EXPECT_TRUE(says("struct_size")) << cardan_error();
+  EXPECT_EQ(cardan_serve("add", nullptr), nullptr);
+  cardan_stop_serving(nullptr);
+  cardan_close_client(nullptr);
+  cardan_free_question(nullptr);
+}
+
 }  // namespace
 }  // namespace cardan

@@ -20,13 +20,18 @@
 #include "cardan/any_type.hpp"
 #include "cardan/clock.hpp"
 #include "cardan/detail/sample_block.hpp"
+#include "cardan/detail/service_end.hpp"
 #include "cardan/error.hpp"
 #include "cardan/observer_report.hpp"
 #include "cardan/stop.hpp"
+#include "src/base/text_of_json.hpp"
+#include "src/c/handles.hpp"
 #include "src/messages/ros2_definitions.hpp"
 #include "src/messages/ros_description.hpp"
 #include "src/transport/endpoint/stream.hpp"
 
+namespace detail = cardan::detail;
+using namespace cardan::c;  // NOLINT(google-build-using-namespace): its own
 using cardan::AnyType;
 using cardan::Error;
 using cardan::ErrorCode;
@@ -37,11 +42,6 @@ struct cardan_subscriber {
   [[nodiscard]] const AnyType& type() const noexcept { return framer.type(); }
 };
 
-struct cardan_sample {
-  cardan::AnySample sample;
-  cardan::CdrFrame parts;
-};
-
 struct cardan_publisher {
   AnyType type;
   cardan::AnyPublisher end;
@@ -49,46 +49,6 @@ struct cardan_publisher {
 };
 
 namespace {
-
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
-
-/// Nothing may leave a function of C but its result.
-template <class Result, class F>
-Result guarded(Result failed, F f) noexcept {
-  try {
-    last_error().clear();
-    return f();
-  } catch (const std::exception& e) {
-    try {
-      last_error() = e.what();
-    } catch (const std::exception&) {  // no memory for the text
-    }
-    return failed;
-  }
-}
-
-constexpr std::size_t kMostStruct = 4096;
-
-/// As much of the caller's struct as it has. An older program's is shorter; a newer one's is longer, and what this
-/// library does not know must not be asked for. Throws Error: that, or it is invalid.
-template <class Options>
-Options copy_of(const Options* given) {
-  Options options{};
-  if (given == nullptr) return options;
-  const std::size_t size = given->struct_size;
-  if (size < offsetof(Options, type) || size > kMostStruct)
-    throw Error(ErrorCode::InvalidArgument, "struct_size of the options is wrong", "set it to sizeof the options");
-  const auto* const bytes = reinterpret_cast<const std::byte*>(given);
-  if (size > sizeof(options) &&
-      std::any_of(bytes + sizeof(options), bytes + size, [](std::byte b) { return b != std::byte{}; }))
-    throw Error(ErrorCode::InvalidArgument, "the options have a field that this libcardan does not know",
-                "install the libcardan that the program was built with, or a newer one");
-  std::memcpy(&options, given, std::min(size, sizeof(options)));
-  return options;
-}
 
 /// The same in the other direction: fills as much of the caller's struct as this library knows, the rest with zeros.
 template <class Struct>
@@ -107,24 +67,6 @@ char* given_away(const std::string& words) {
   return copy;
 }
 
-cardan::Access access_of(int given) {
-  if (given < CARDAN_OWNER || given > CARDAN_POLICY)
-    throw Error(ErrorCode::InvalidArgument, "`access` of the options is wrong", "set it to CARDAN_OWNER, or another");
-  return static_cast<cardan::Access>(given);
-}
-
-std::string text(const char* words) { return words == nullptr ? std::string() : std::string(words); }
-
-std::string definition_of(const char* name, const char* given) {
-  if (given != nullptr) return given;
-  if (auto known = cardan::known_definition(name)) return *std::move(known);
-  throw Error(ErrorCode::InvalidArgument, "no message type " + text(name) + " is known here", "give its definition");
-}
-
-AnyType type_named(const char* name, const char* definition) {
-  return AnyType::of_definition(name, definition_of(name, definition));
-}
-
 AnyType type_of_subscription(const std::string& topic, const cardan_subscriber_options& options) {
   if (options.type != nullptr) return type_named(options.type, options.definition);
   auto type = AnyType::of_topic(topic, {.domain = text(options.domain)});
@@ -134,28 +76,19 @@ AnyType type_of_subscription(const std::string& topic, const cardan_subscriber_o
   return std::move(*type);
 }
 
-int hand_over(cardan_subscriber& from, cardan::AnySample taken, cardan_sample** sample) {
-  if (!taken) {
-    switch (from.end.reason()) {
-      case cardan::Reason::Stopped:
-        return CARDAN_STOPPED;
-      case cardan::Reason::Limit:
-        return CARDAN_LIMIT;
-      case cardan::Reason::Forked:
-        throw Error(ErrorCode::Forked, "this is a child of fork()", "make new endpoints after exec");
-      default:
-        return CARDAN_NOTHING;
-    }
-  }
+int hand_over(cardan_subscriber& from, const cardan::AnySample& taken, cardan_sample** sample) {
+  if (!taken) return result_of(from.end.reason());
   if (!from.framer.frame(taken))
     throw Error(ErrorCode::Incompatible, "a message of '" + from.end.topic() + "' is malformed",
                 "its publisher is hostile or broken: cardan topic info names it");
-  *sample = new cardan_sample{std::move(taken), from.framer.take_parts()};
+  detail::SampleBlock* const block = detail::block_of(taken);
+  block->references.fetch_add(1, std::memory_order_relaxed);
+  *sample = new cardan_sample{detail::sample_of<detail::Anything>(block), from.framer.take_parts()};
   return CARDAN_SAMPLE;
 }
 
 /// 0: it was not taken from a publisher's stream.
-std::uint64_t publisher_of(const cardan::AnySample& sample) noexcept {
+std::uint64_t publisher_of(const cardan::Sample<detail::Anything>& sample) noexcept {
   const cardan::detail::SampleBlock* const block = cardan::detail::block_of(sample);
   return block == nullptr || block->stream == nullptr ? 0 : block->stream->header.stream;
 }
@@ -278,10 +211,7 @@ int cardan_publish(cardan_publisher* publisher, const void* cdr, size_t size, in
                          .what();
       return -2;
     }
-    const auto filled = publisher->type.fill({static_cast<const std::byte*>(cdr), size}, loan);
-    if (!filled)
-      throw Error(ErrorCode::InvalidArgument,
-                  "the bytes are not a " + publisher->type.layout().name + ": " + filled.text(), "");
+    fill(publisher->type, loan, cdr, size);
     loan.set_source_time(source_ns);
     loan.rests_on(std::exchange(publisher->basis, {}));
     publisher->end.publish(std::move(loan));
@@ -342,7 +272,7 @@ char* cardan_topics_json(const char* domain) {
                         {"via", sum.via}});
     const nlohmann::ordered_json all{
         {"run_directory", report.run_directory}, {"problems", report.problems}, {"topics", topics}};
-    return given_away(all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return given_away(cardan::text_of_json(all));
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cardan's topics from Rust, as CDR, the wire form of ROS 2. A received message's payload, such as an image's pixels,
+//! Cardan's topics and services from Rust, as CDR, the wire form of ROS 2. A received message's payload, such as an image's pixels,
 //! is a slice of the publisher's memory; nothing is copied.
 //!
 //! ```no_run
@@ -16,12 +16,14 @@
 //! It is a thin layer over `cardan/cardan.h`, whose comments say what each function costs and whether it blocks.
 mod ffi;
 mod publisher;
+mod service;
 mod subscriber;
 
 use std::ffi::{CStr, CString};
 use std::fmt;
 
 pub use publisher::{Publisher, PublisherOptions};
+pub use service::{Asked, Client, Question, Server, ServiceOptions, Ticket};
 pub use subscriber::{Sample, Subscriber, SubscriberOptions, Taken};
 
 /// Cause and remedy of a failure, in words.

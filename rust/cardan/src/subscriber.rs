@@ -163,22 +163,8 @@ unsafe impl Send for Sample {}
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    fn new(raw: NonNull<ffi::Sample>) -> Self {
-        let mut frame = ffi::Frame {
-            struct_size: std::mem::size_of::<ffi::Frame>(),
-            prefix: std::ptr::null(),
-            prefix_size: 0,
-            payload: std::ptr::null(),
-            payload_size: 0,
-            suffix: std::ptr::null(),
-            suffix_size: 0,
-            sequence: 0,
-            missed: 0,
-            publish_ns: 0,
-            source_ns: 0,
-            publisher: 0,
-            origin_ns: 0,
-        };
+    pub(crate) fn new(raw: NonNull<ffi::Sample>) -> Self {
+        let mut frame = ffi::Frame::empty();
         // SAFETY: the sample lives, and the frame's pointers are valid as long as it does. It fails for a wrong size alone.
         unsafe { ffi::cardan_sample_frame(raw.as_ptr(), &mut frame) };
         Sample { raw, frame }
@@ -204,11 +190,8 @@ impl Sample {
     }
     /// The whole message, copied.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut all = Vec::with_capacity(self.size());
-        all.extend_from_slice(self.prefix());
-        all.extend_from_slice(self.payload());
-        all.extend_from_slice(self.suffix());
-        all
+        // SAFETY: the sample lives.
+        unsafe { self.frame.to_vec() }
     }
     /// In its publisher's stream, from 1.
     pub fn sequence(&self) -> u64 {
