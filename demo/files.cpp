@@ -8,6 +8,7 @@
 #include "cardan/error.hpp"
 #include "demo/detector/picture_detector.hpp"
 #include "demo/sensors/camera_source.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace cardan::street {
 namespace {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 /// `from_here`; "": none.
 std::string first_file(std::initializer_list<const char*> from_program, const char* from_here) {
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const fs::path program = program_folder();
   for (const char* path : from_program) {
     const fs::path file = (program / path).lexically_normal();
     if (fs::is_regular_file(file, ignored)) return file.string();

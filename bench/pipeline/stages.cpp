@@ -12,6 +12,7 @@
 #include "bench/pipeline/graph.hpp"
 #include "bench/transport/peer_modules.hpp"
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace cardan::bench::perception {
 namespace {
@@ -30,9 +31,7 @@ const ModuleFile& module_file_of(const Chain& chain) {
 }
 
 std::filesystem::path path_of_stages(const Chain& chain) {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return program.parent_path().parent_path() / "lib" / "cardan-bench" / module_file_of(chain).file;
+  return program_folder().parent_path() / "lib" / "cardan-bench" / module_file_of(chain).file;
 }
 
 const StagesModule* load_stages(const Chain& chain) {

@@ -18,6 +18,7 @@
 
 #include "cardan/detail/fd.hpp"
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace cardan::bench::recording {
 namespace {
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 
 std::string usual_parent() {
   std::error_code ignored;
-  const fs::path built = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path built = program_folder().parent_path();
   if (!built.empty() && ::access(built.c_str(), W_OK) == 0) return built.string();
   return fs::current_path(ignored).string();
 }

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 #include "src/system/launcher/python_program.hpp"
 
 namespace cardan::bench {
@@ -29,9 +30,9 @@ constexpr const char* kRemedy =
     "yours: pip install numpy scipy matplotlib, and name its interpreter: CARDAN_PYTHON=/path/to/python3";
 
 /// In a build tree, or as it is installed.
-std::string program_folder() {
+std::string report_folder() {
   std::error_code ignored;
-  const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path prefix = cardan::program_folder().parent_path();
   for (const fs::path& folder :
        {prefix / "lib" / "cardan-bench" / "report", prefix.parent_path() / CARDAN_BENCH_DATA / "bench-report"})
     if (fs::is_regular_file(folder / "__main__.py", ignored)) return folder.string();
@@ -45,7 +46,7 @@ int run(const std::string& interpreter, const std::vector<std::string>& words, b
     ::unsetenv("PYTHONPATH");
   else
     ::setenv("PYTHONPATH", folders.c_str(), 1);
-  std::vector<std::string> all{interpreter, "-B", program_folder()};
+  std::vector<std::string> all{interpreter, "-B", report_folder()};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> pointers;
   for (std::string& word : all) pointers.push_back(word.data());

@@ -25,6 +25,7 @@ constexpr std::uint32_t kMostProcesses = 64;  // that publish on a topic, or rea
 constexpr std::uint32_t kMostLinks = 64;
 constexpr std::uint32_t kMostProcessesOfAll = 2 * kMostProcesses;
 constexpr int kMostFrames = 1'000'000;
+constexpr std::string_view kAsk = "ask";
 constexpr int kMostRuns = 1'000;
 constexpr double kSlowestHz = 0.1, kFastestHz = 100'000;
 // Starting and joining the processes of one run, measured with some reserve.
@@ -237,6 +238,7 @@ std::string_view name_of(Wait wait) noexcept {
 }
 
 std::string name_of(Scenario scenario) {
+  if (scenario.asks) return std::string(kAsk);
   const std::string link = fmt::format("{}p{}s", scenario.publishers, scenario.subscribers);
   return scenario.links == 1 ? link : fmt::format("{}x{}", scenario.links, link);
 }
@@ -278,10 +280,11 @@ std::size_t parse_size(std::string_view word) {
 }
 
 Scenario parse_scenario(std::string_view word) {
+  if (word == kAsk) return {.asks = true};
   const std::string cause = fmt::format("--scenarios: unknown scenario `{}`", word);
   const std::string remedy = fmt::format(
       "write publishers and readers as 1p1s, 1p5s, 1p10s or 5p1s (each from 1 to {}), and several such links at once "
-      "such as 4x1p1s (at most {} links and {} processes)",
+      "such as 4x1p1s (at most {} links and {} processes), or ask",
       kMostProcesses, kMostLinks, kMostProcessesOfAll);
   const auto x = word.find('x');
   const std::string_view link = x == std::string_view::npos ? word : word.substr(x + 1);
@@ -310,6 +313,11 @@ std::vector<Peer> peers_of(const std::vector<Contender>& contenders) {
 }
 
 bool fits(const Contender& contender, const Cell& cell, std::size_t reader_cpus) noexcept {
+  if (cell.scenario.asks) {
+    const PeerKind* const kind = find_peer(name_of(contender.peer));
+    return kind != nullptr && kind->play_ask != nullptr &&
+           (contender.wait == Wait::Block || (contender.wait == Wait::Spin && !cell.conditions.fifo));
+  }
   if (contender.wait != Wait::Spin) return true;
   const Scenario& s = cell.scenario;
   if (s.publishers > 1 || cell.conditions.fifo) return false;

@@ -38,10 +38,11 @@ struct Scenario {
   std::uint32_t publishers = 1;
   std::uint32_t subscribers = 1;
   std::uint32_t links = 1;  ///< each with its own topic and processes; conditions hold for all together
+  bool asks = false;        ///< each frame is a question, and its publisher waits for the answer
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
-std::string name_of(Scenario scenario);    ///< "1p5s", "4x1p1s"
+std::string name_of(Scenario scenario);    ///< "1p5s", "4x1p1s", "ask"
 std::string name_of_bytes(std::size_t n);  ///< "128 B", "4 KiB", "900 KiB", "8 MiB"
 
 /// One line of the measurement's grid: every peer is measured in it.
@@ -97,7 +98,7 @@ struct TransportArguments {
 TransportOptions parse_options(const TransportArguments& arguments, const std::vector<int>& cpus);
 
 std::size_t parse_size(std::string_view word);   ///< "128", "4K", "64KiB", "8M", "640*480*3"
-Scenario parse_scenario(std::string_view word);  ///< "1p10s", "4x1p1s"
+Scenario parse_scenario(std::string_view word);  ///< "1p10s", "4x1p1s", "ask"
 
 /// The usual rate of a payload: 100 Hz up to 64 KiB (lists, states), 30 Hz above (cameras).
 double usual_rate_hz(std::size_t bytes) noexcept;
@@ -107,7 +108,7 @@ std::vector<Peer> peers_of(const std::vector<Contender>& contenders);
 
 /// Whether a contender makes sense in a scenario: readers that spin for ever need a CPU each, and so do publishers,
 /// which spin too then and have one CPU together. Each process of several links needs one. With SCHED_FIFO they would
-/// keep the kernel's own threads waiting.
+/// keep the kernel's own threads waiting. A peer without answers is left out of `ask`.
 bool fits(const Contender& contender, const Cell& cell, std::size_t reader_cpus) noexcept;
 
 /// Seconds that one run of one contender in a cell takes, starting the processes included.

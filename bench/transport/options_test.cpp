@@ -54,6 +54,7 @@ TEST(TransportOptions, LinksAreSeveralScenariosAtOnce) {
   EXPECT_EQ(parse_scenario("1x1p5s"), (Scenario{1, 5}));
   EXPECT_EQ(name_of(Scenario{1, 5, 3}), "3x1p5s");
   EXPECT_EQ(name_of(Scenario{1, 1, 1}), "1p1s");
+  EXPECT_EQ(name_of(parse_scenario("ask")), "ask");
   for (const char* bad : {"x1p1s", "0x1p1s", "65x1p1s", "4x", "4x4x1p1s", "-4x1p1s", "4 x1p1s", "1p1sx4", "32x1p4s",
                           "4294967297x1p1s", "18446744073709551615x1p1s"}) {
     EXPECT_NE(refused([&] { parse_scenario(bad); }).find(bad), std::string::npos) << bad;

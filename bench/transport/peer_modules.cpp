@@ -9,6 +9,7 @@
 #include "bench/transport/options.hpp"
 #include "bench/transport/peers/peer.hpp"
 #include "cardan/error.hpp"
+#include "src/base/program_folder.hpp"
 
 namespace cardan::bench {
 namespace {
@@ -16,9 +17,7 @@ namespace {
 std::string module_of(std::string_view peer) { return std::string(peer.substr(0, peer.find('-'))); }
 
 std::filesystem::path file_of(const std::string& module) {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return program.parent_path().parent_path() / "lib" / "cardan-bench" / (module + ".so");
+  return program_folder().parent_path() / "lib" / "cardan-bench" / (module + ".so");
 }
 
 /// Empty: its peers have registered themselves.

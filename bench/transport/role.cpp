@@ -24,7 +24,8 @@ void play_as(const Area& area, std::uint32_t index) {
   if (area.header().task != Task::Frames) return play_cardan_operation(area, index);
   if (area.header().cell.conditions.fifo) become_real_time();
   load_module_of(name_of(area.header().contender.peer));
-  kind_of(area.header().contender.peer).play(area, index);
+  const PeerKind& kind = kind_of(area.header().contender.peer);
+  (area.header().cell.scenario.asks ? kind.play_ask : kind.play)(area, index);
 }
 
 }  // namespace

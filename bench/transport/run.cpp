@@ -157,8 +157,9 @@ void evaluate_publication(const Area& area, std::uint32_t publisher, std::uint32
   for (std::uint32_t r = 0; r < area.subscribers(); ++r) {
     const Stamps received = area.received(r, publisher)[n];
     if (received.first == 0) continue;
-    out.transport_us.push_back(to_us(received.first - sent.second));
-    out.end_to_end_us.push_back(to_us(received.second - sent.first));
+    const bool asks = area.header().cell.scenario.asks;
+    out.transport_us.push_back(to_us(asks ? sent.handing_ns : received.first - sent.second));
+    out.end_to_end_us.push_back(to_us((asks ? sent.second + sent.handing_ns : received.second) - sent.first));
     first = got == 0 ? received.first : std::min(first, received.first);
     last = got == 0 ? received.first : std::max(last, received.first);
     ++got;

@@ -14,8 +14,9 @@ namespace cardan::bench {
 
 /// The results of one run of one contender in one cell; latencies in µs, of the frames after the discarded ones.
 struct RunResult {
-  std::vector<double> transport_us;   ///< per publication and reader: just before publish → in hand
-  std::vector<double> end_to_end_us;  ///< per publication and reader: before filling → every byte read
+  std::vector<double>
+      transport_us;  ///< per publication and reader: just before publish → in hand; `ask`: loan, question, answer
+  std::vector<double> end_to_end_us;  ///< per publication and reader: before filling → every byte read; `ask`: → answer
   std::vector<double> spread_us;      ///< per publication that all readers got: first → last in hand
   std::vector<double> handing_us;     ///< per publication: what the publisher spends in loan and publish
   std::vector<double> last_us;        ///< per publication that all readers got: transport of the last one

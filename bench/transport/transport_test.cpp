@@ -123,6 +123,22 @@ TEST_F(TransportBench, MeasuresLinksAtTheSameTime) {
   }
 }
 
+TEST_F(TransportBench, MeasuresQuestionsAndAnswers) {
+  const Ended ended = bench({"--peers", "raw,sim,uds,cardan", "--scenarios", "ask", "--waits", "block,prewake",
+                             "--sizes", "128,64K", "--frames", "20", "--runs", "1", "--json", json_path()});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json result = json();
+  std::vector<std::string> peers;
+  for (const Json& row : result["rows"]) {
+    peers.push_back(row["peer"]);
+    EXPECT_EQ(row["scenario"], "ask");
+    EXPECT_EQ(row["wait"], "block") << "other ways of waiting have no answers here";
+    expect_row(row, 10);
+    EXPECT_EQ(row["lost"], 0) << row.dump(1);
+  }
+  EXPECT_EQ(peers, (std::vector<std::string>{"raw", "uds", "cardan", "raw", "uds", "cardan"}));
+}
+
 TEST_F(TransportBench, MeasuresSingleOperations) {
   const Ended ended = bench({"--sizes", "none", "--runs", "1", "--micro", "--json", json_path()});
   ASSERT_EQ(ended.code, 0) << ended.err;

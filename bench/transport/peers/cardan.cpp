@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan`: a topic of depth 1, filled in place in a loan and read in place in the sample, as an application does it.
 // `cardan-reliable`: the same, and publish() waits until the reader has taken the frame before.
+#include "bench/transport/peers/cardan_ask.hpp"
 #include "bench/transport/peers/cardan_frames.hpp"
 #include "bench/transport/peers/link.hpp"
 #include "bench/transport/peers/peer.hpp"
@@ -65,10 +66,18 @@ void play_cardan(const Area& area, std::uint32_t index) {
     play_with<CardanWriter<Frame>, CardanReader<Frame>>(area, index);
 }
 
+void play_cardan_ask(const Area& area, std::uint32_t index) {
+  if (area.header().cell.bytes == sizeof(SmallFrame))
+    play_with<CardanAsker<SmallFrame>, CardanAnswerer<SmallFrame>>(area, index);
+  else
+    play_with<CardanAsker<Frame>, CardanAnswerer<Frame>>(area, index);
+}
+
 const RegisteredPeer kCardanPeer({.peer = kCardan,
                                   .place = 100,
                                   .waits = [](const std::vector<Wait>& wanted) { return wanted; },
                                   .play = play_cardan,
+                                  .play_ask = play_cardan_ask,
                                   .links = links_with<CardanWriter<Frame>, CardanReader<Frame>>()});
 
 const RegisteredPeer kReliablePeer(

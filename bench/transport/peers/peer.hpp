@@ -51,6 +51,8 @@ struct PeerKind {
   std::shared_ptr<void> (*start_companion)(const std::string& folder) = nullptr;
   /// Plays one role of a run, in its own process: publishers first, then readers. Throws cardan::Error.
   void (*play)(const Area& area, std::uint32_t index) = nullptr;
+  /// The same of the scenario `ask`: publish() returns when the answer is there. Null: the peer has no answers.
+  void (*play_ask)(const Area& area, std::uint32_t index) = nullptr;
   /// Its ends for `cardan bench pipeline`.
   LinkEnds links{};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `raw`: the least that this kernel needs to hand a frame over. Shared memory with two buffers per publisher, filled in
 // place; a sequence number, and one FUTEX_WAKE for everybody. No protection whatsoever: a slow reader sees a frame
-// change under its hands. A physical reference, not a middleware.
+// change under its hands. A physical reference, not a middleware. `ask`: a second word and futex for the answer.
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -20,6 +20,7 @@ struct alignas(64) StreamLine {
 
 struct Head {
   alignas(64) std::atomic<std::uint32_t> bell{0};
+  alignas(64) std::atomic<std::uint32_t> answer{0};  ///< `ask`: the last question that was answered
   StreamLine streams[64];
 };
 
@@ -59,6 +60,10 @@ class RawWriter {
     futex_wake_all(region_.head.bell);
   }
 
+ protected:
+  [[nodiscard]] const RawRegion& region() const noexcept { return region_; }
+  [[nodiscard]] bool rings() const noexcept { return rings_; }
+
  private:
   RawRegion region_;
   std::uint32_t publisher_;
@@ -85,11 +90,41 @@ class RawReader {
 
   void release() noexcept {}
 
+ protected:
+  [[nodiscard]] const RawRegion& region() const noexcept { return region_; }
+  [[nodiscard]] bool blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::uint64_t newest() const noexcept { return last_.front(); }
+
  private:
   RawRegion region_;
   std::uint32_t publishers_;
   bool blocks_;
   std::array<std::uint64_t, 64> last_{};
+};
+
+class RawAsker : public RawWriter {
+ public:
+  using RawWriter::RawWriter;
+  void publish(std::uint64_t n) noexcept {
+    const auto wanted = static_cast<std::uint32_t>(n);
+    auto& answer = region().head.answer;
+    RawWriter::publish(n);
+    for (std::uint32_t seen = answer.load(std::memory_order_acquire); seen != wanted;
+         seen = answer.load(std::memory_order_acquire))
+      if (rings()) futex_wait(answer, seen);
+  }
+};
+
+class RawAnswerer : public RawReader {
+ public:
+  using RawReader::RawReader;
+  std::span<const std::uint64_t> next() noexcept {
+    const auto words = RawReader::next();
+    auto& answer = region().head.answer;
+    answer.store(static_cast<std::uint32_t>(newest()), std::memory_order_release);
+    if (blocks()) futex_wake_all(answer);
+    return words;
+  }
 };
 
 Wiring wire_raw(const Cell& cell) {
@@ -107,6 +142,7 @@ const RegisteredPeer kRawPeer(
      .waits = [](const std::vector<Wait>& wanted) { return waits_of({Wait::Block}, {Wait::Spin}, wanted); },
      .wire = wire_raw,
      .play = play_with<RawWriter, RawReader>,
+     .play_ask = play_with<RawAsker, RawAnswerer>,
      .links = links_with<RawWriter, RawReader>()});
 
 }  // namespace

@@ -19,6 +19,9 @@ class SocketWriter {
   std::span<std::uint64_t> loan(std::uint64_t) noexcept { return frame_; }
   void publish(std::uint64_t) noexcept { out_.send(std::as_bytes(std::span(frame_))); }
 
+ protected:
+  StreamsOut& out() noexcept { return out_; }
+
  private:
   std::vector<std::uint64_t> frame_;
   StreamsOut out_;
@@ -34,9 +37,31 @@ class SocketReader {
   }
   void release() noexcept {}
 
+ protected:
+  StreamsIn& in() noexcept { return in_; }
+
  private:
   std::vector<std::uint64_t> frame_;
   StreamsIn in_;
+};
+
+class SocketAsker : public SocketWriter {
+ public:
+  using SocketWriter::SocketWriter;
+  void publish(std::uint64_t n) noexcept {
+    SocketWriter::publish(n);
+    out().wait_for_answer();
+  }
+};
+
+class SocketAnswerer : public SocketReader {
+ public:
+  using SocketReader::SocketReader;
+  std::span<const std::uint64_t> next() noexcept {
+    const auto words = SocketReader::next();
+    if (!words.empty()) in().answer();
+    return words;
+  }
 };
 
 const RegisteredPeer kUdsPeer({.peer = Peer{"uds"},
@@ -44,12 +69,14 @@ const RegisteredPeer kUdsPeer({.peer = Peer{"uds"},
                                .waits = block_only,
                                .wire = [](const Cell& cell) { return wire_streams(cell, Stream::Unix); },
                                .play = play_with<SocketWriter, SocketReader>,
+                               .play_ask = play_with<SocketAsker, SocketAnswerer>,
                                .links = links_with<SocketWriter, SocketReader>()});
 const RegisteredPeer kTcpPeer({.peer = Peer{"tcp"},
                                .place = 40,
                                .waits = block_only,
                                .wire = [](const Cell& cell) { return wire_streams(cell, Stream::Tcp); },
                                .play = play_with<SocketWriter, SocketReader>,
+                               .play_ask = play_with<SocketAsker, SocketAnswerer>,
                                .links = links_with<SocketWriter, SocketReader>()});
 
 }  // namespace

@@ -123,6 +123,18 @@ bool StreamsIn::receive(std::span<std::byte> bytes) noexcept {
   }
 }
 
+void StreamsOut::wait_for_answer() noexcept {
+  std::byte answer{};
+  while (::read(readers_.front(), &answer, 1) < 0 && errno == EINTR) {
+  }
+}
+
+void StreamsIn::answer() noexcept {
+  const std::byte answer{};
+  while (::send(publishers_.front().fd, &answer, 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
 // With one publisher the read itself waits.
 int StreamsIn::ready() noexcept {
   if (publishers_.size() == 1) return publishers_.front().fd;

@@ -25,6 +25,8 @@ class StreamsOut {
   /// Of the role's descriptors, those from `first` on.
   explicit StreamsOut(const RoleSlot& slot, std::uint32_t first = 0);
   void send(std::span<const std::byte> bytes) noexcept;
+  /// Waits for the answer of the only reader.
+  void wait_for_answer() noexcept;
 
  private:
   std::vector<int> readers_;
@@ -41,6 +43,8 @@ class StreamsIn {
   StreamsIn& operator=(const StreamsIn&) = delete;
   /// Fills `bytes` from one publisher. False: all publishers have gone.
   bool receive(std::span<std::byte> bytes) noexcept;
+  /// Answers the only publisher.
+  void answer() noexcept;
 
  private:
   int ready() noexcept;
