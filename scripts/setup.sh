@@ -78,6 +78,7 @@ test      | cmd:ip                                   | iproute2                 
 test      | cmd:spin                                 | spin                     | checks the protocol models
 test?     | cmd:dot                                  | graphviz                 | pictures of `cardan graph --svg`
 test?     | cmd:openssl                              | openssl                  | certificates for the test of DDS Security
+test?     | hdr:tf2/buffer_core.h                    | libtf2-dev               | ROS's tf2: transforms are compared with its answers
 test?     | hdr:fastcdr/Cdr.h                        | libfastcdr-dev           | Fast DDS's CDR, for the next
 test?     | hdr:fastdds/dds/publisher/DataWriter.hpp | libfastrtps-dev          | Fast DDS, ROS 2's default: a peer of the bridge's tests
 test      | cmd:doxygen                              | doxygen                  | reads the comments of the headers, for the website

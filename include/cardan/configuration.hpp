@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "cardan/messages/geometry.hpp"
 #include "cardan/topic.hpp"
 
 namespace cardan::config {
@@ -119,7 +120,8 @@ struct Cycle {
   bool operator==(const Cycle&) const = default;
 };
 
-/// The effect of a namespace on the names of topics: /image becomes /front/image. Names below /cardan/ stay.
+/// The effect of a namespace on the names of topics: /image becomes /front/image. Names below /cardan/ stay, and so do
+/// /tf and /tf_static.
 struct Naming {
   std::string prefix{};                        ///< "/front"; "": none
   std::map<std::string, std::string> links{};  ///< name inside → name outside, without the prefix
@@ -273,6 +275,17 @@ struct Chain {
 /// Topics of one configuration where chains may begin.
 inline constexpr std::size_t kMaxChainBeginnings = 8;
 
+/// The place of a frame in another one, which never changes (docs/transforms.md). `cardan run` publishes all of them.
+struct FrameTransform {
+  std::string parent{};  ///< the frame in which the place is given
+  std::string child{};   ///< the frame whose place is given
+  Transform place{};     ///< takes coordinates in the child frame to the parent frame
+  std::string pointer{};
+  bool operator==(const FrameTransform&) const = default;
+};
+/// Frames that one configuration places: a tree has room for these, and for some that move.
+inline constexpr std::size_t kMaxTransforms = 900;
+
 /// The condition of a transition.
 struct Condition {
   /// The kinds of conditions.
@@ -347,6 +360,7 @@ struct Configuration {
   std::vector<Process> processes{};  ///< in the order in which they start
   std::map<std::string, TopicSettings> topics{};  ///< by name on the bus
   std::vector<Chain> chains{};                    ///< in the order of the file
+  std::vector<FrameTransform> transforms{};       ///< in the order of the file
   Needs needs{};                                  ///< requirements on the computer
   std::vector<Transition> transitions{};          ///< in the order of the file
   Source source{};                                ///< the text, for reports about it

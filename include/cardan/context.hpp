@@ -21,6 +21,7 @@
 #include "cardan/service.hpp"
 #include "cardan/service_client.hpp"
 #include "cardan/topic.hpp"
+#include "cardan/transforms.hpp"
 
 namespace cardan {
 
@@ -116,6 +117,18 @@ class Context {
   template <Message Q, Message A>
   [[nodiscard]] ServiceClient<Service<Q, A>> client(const Service<Q, A>& service, const AskOptions& options = {}) {
     return ServiceClient<Service<Q, A>>(detail::declare_client(core_, service.name, type_of(service), options));
+  }
+  /// Where frames are: reads /tf and /tf_static on its own thread, so that it is up to date also during a callback.
+  /// Publications of components of the same process are known when publish() returns. The handle is kept in a member;
+  /// each call returns the same tree, with the options of the first.
+  [[nodiscard]] Transforms transforms(const TransformsOptions& options = {}) {
+    return detail::declare_transforms(core_, options);
+  }
+  /// Declares that the component publishes places of frames. The handle that it returns is kept in a member.
+  [[nodiscard]] TransformOutput transform_output() { return detail::declare_transform_output(core_); }
+  /// Publishes a place that never changes, as long as the component runs. Throws Error (InvalidArgument).
+  void static_transform(std::string_view parent, std::string_view child, const Transform& place) {
+    detail::declare_static_transform(core_, parent, child, place);
   }
   /// Calls `callback()` at each multiple of `period` after the start, without drift.
   template <std::invocable F>

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
 #include <cstddef>
 #include <cstdint>
 
+#include "cardan/messages/geometry.hpp"
 #include "cardan/point_cloud.hpp"
 
 /// \file
@@ -47,6 +49,22 @@ namespace detail {
   return {reinterpret_cast<float*>(cloud.data.data()) + x, 3,
           static_cast<Eigen::Index>(std::size_t{cloud.height} * cloud.width),
           Eigen::OuterStride<>(cloud.point_step / 4)};
+}
+
+/// The same place for Eigen: takes coordinates in the child frame to the parent frame.
+/// Any thread; never blocks or throws.
+[[nodiscard]] inline Eigen::Isometry3d to_eigen(const Transform& t) noexcept {
+  Eigen::Isometry3d all = Eigen::Isometry3d::Identity();
+  all.linear() = Eigen::Quaterniond(t.rotation.w, t.rotation.x, t.rotation.y, t.rotation.z).toRotationMatrix();
+  all.translation() << t.translation.x, t.translation.y, t.translation.z;
+  return all;
+}
+
+/// The inverse of to_eigen().
+[[nodiscard]] inline Transform from_eigen(const Eigen::Isometry3d& t) noexcept {
+  const Eigen::Quaterniond q(t.linear());
+  return {.translation = {t.translation().x(), t.translation().y(), t.translation().z()},
+          .rotation = {q.x(), q.y(), q.z(), q.w()}};
 }
 
 }  // namespace cardan

@@ -13,4 +13,5 @@
 #include "cardan/messages/header.hpp"
 #include "cardan/messages/recorder_statistics.hpp"
 #include "cardan/messages/sensors.hpp"
+#include "cardan/messages/transforms.hpp"
 #include "cardan/point_cloud.hpp"

@@ -31,6 +31,8 @@ struct SimulationOptions {
   std::map<std::string, config::TopicSettings> topics{};
   /// As in a configuration (docs/chains.md).
   std::vector<config::Chain> chains{};
+  /// As in a configuration (docs/transforms.md): start() publishes them.
+  std::vector<config::FrameTransform> transforms{};
   /// Called before on_start() of each component.
   std::function<void(const std::string& component)> on_begin{};
   /// Called with true after all components are declared and before they run, and with false before they are withdrawn.
@@ -49,8 +51,8 @@ class Simulation {
   /// Without components; add() adds them.
   explicit Simulation(SimulationOptions options = {});
   /// Adds all components of a configuration except those named in `without` (drivers that wait for hardware), in the
-  /// file's order, with its topics' options (before those in `options`). Throws Error as add(), and InvalidArgument (no
-  /// such component). Loads libraries.
+  /// file's order, with its topics' options (before those in `options`), chains and transforms. Throws Error as add(),
+  /// and InvalidArgument (no such component). Loads libraries.
   explicit Simulation(const config::Configuration& file, const std::vector<std::string>& without = {},
                       SimulationOptions options = {});
   Simulation(const Simulation&) = delete;
@@ -86,7 +88,8 @@ class Simulation {
 
   /// Calls on_start() of all components, in the order in which they were added. If one throws, those before it are
   /// stopped, and start() throws Error with the component's name: with the code of the Error that it threw, else
-  /// System; InvalidArgument also for a parameter that the component does not declare.
+  /// System; InvalidArgument also for a parameter that the component does not declare, and for wrong transforms. When
+  /// it returns, components know the transforms of the file.
   void start();
   /// Publishes a message now, filled by `fill(T&)`, with the publisher's own stamp. Throws Error (Limit) if no slot is
   /// free, because components keep more samples than their inputs announce.
@@ -151,6 +154,7 @@ class Simulation {
   std::map<std::string, std::shared_ptr<void>> outputs_;
   std::multimap<std::int64_t, std::function<void()>> events_;
   std::function<bool()> ended_;
+  std::vector<config::FrameTransform> transforms_;
 };
 
 }  // namespace cardan

@@ -29,6 +29,7 @@ inline constexpr RosDefinition kPoseStamped{"geometry_msgs/PoseStamped", "std_ms
 inline constexpr RosDefinition kTwistStamped{"geometry_msgs/TwistStamped", "std_msgs/Header header\nTwist twist\n"};
 inline constexpr RosDefinition kTransformStamped{
     "geometry_msgs/TransformStamped", "std_msgs/Header header\nstring child_frame_id\nTransform transform\n"};
+inline constexpr RosDefinition kTransformMessage{"tf2_msgs/TFMessage", "geometry_msgs/TransformStamped[] transforms\n"};
 inline constexpr RosDefinition kOdometry{"nav_msgs/Odometry",
                                          "std_msgs/Header header\n"
                                          "string child_frame_id\n"
@@ -155,6 +156,7 @@ inline constexpr RosDefinition kDetection3DArray{"vision_msgs/Detection3DArray",
   M(PoseStamped, ros::kPoseStamped)                                                                                   \
   M(TwistStamped, ros::kTwistStamped)                                                                                 \
   M(TransformStamped, ros::kTransformStamped)                                                                         \
+  M(TransformMessage, ros::kTransformMessage)                                                                         \
   M(Odometry, ros::kOdometry)                                                                                         \
   M(Imu, ros::kImu)                                                                                                   \
   M(NavSatStatus, ros::kNavSatStatus)                                                                                 \

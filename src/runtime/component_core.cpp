@@ -10,6 +10,8 @@
 #include "cardan/log.hpp"
 #include "src/runtime/parameter_words.hpp"
 #include "src/runtime/runtime.hpp"
+#include "src/transforms/static_transforms.hpp"
+#include "src/transforms/transform_store.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/endpoint/publisher_contract.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
@@ -158,14 +160,14 @@ Strand& ComponentCore::strand(bool overlaps) {
 }
 
 Port& ComponentCore::input(const std::string& topic, const PayloadType& type, const TopicOptions& options,
-                           const InputOptions& input, Port::Call call, RemoteSource::Convert convert) {
+                           const InputOptions& input, Port::Call call, RemoteSource::Convert convert, bool at_once) {
   require_on_start("the input", topic);
   const std::string on_bus = settings_.bus_name(topic);
   TopicOptions changed = runtime_.options_of(on_bus, options);
   if (!type.native && changed.max_bytes == 0) changed.max_bytes = kEncodedBytes;  // as the output's
   const std::string name = input.name.empty() ? topic : input.name;
   refuse_second(name, "InputOptions::name of an input or a latest(), FuseOptions::inputs of a fusion");
-  const Place place = place_of(name);
+  const Place place = at_once ? own_place() : place_of(name);
   auto channel = runtime_.channel(on_bus, type, settings_.name);
   const std::uint32_t depth = input.depth != 0 ? input.depth : std::min(changed.depth, 64U);
   if (depth < 1 || depth > layout::kMaxDepth || input.keeps > layout::kMaxHolds)
@@ -195,9 +197,46 @@ Port& ComponentCore::input(const std::string& topic, const PayloadType& type, co
     port.remember_failures(failed->second);
   }
   if (!input.rests_on) port.leave_basis();
+  if (at_once) port.take_at_once();
   channel->add(port);
   declared_.push_back({topic, on_bus, type, changed, options, false, &port, {}, std::move(convert)});
   return port;
+}
+
+ComponentCore::Place ComponentCore::own_place() {
+  return {runtime_.own_thread(settings_.name + " transforms", {}), settings_.priority};
+}
+
+Transforms ComponentCore::transforms(const TransformsOptions& options) {
+  if (transforms_) return transforms_;
+  const auto store = std::make_shared<TransformStore>(options, runtime_.options().threads);
+  const auto take = [&](const Topic<TransformMessage>& topic, bool is_static) {
+    input(
+        topic.name, payload_type_of<TransformMessage>(), topic.options,
+        {.depth = topic.options.depth, .keeps = 0, .rests_on = false},
+        [store, is_static](SampleBlock* sample) { store->take(sample, is_static); }, {}, true);
+  };
+  take(kStaticTransforms, true);
+  take(kTransforms, false);
+  transforms_ = Transforms(store);
+  return transforms_;
+}
+
+TransformOutput ComponentCore::transform_output() {
+  return TransformOutput(context->output(with_room_for(kTransforms, 1)));
+}
+
+void ComponentCore::static_transform(std::string_view parent, std::string_view child, const Transform& place) {
+  require_on_start("the static transform of", std::string(child));
+  static_transforms_.push_back(detail::static_transform(parent, child, place));
+  if (static_output_ == nullptr)
+    static_output_ = output(kStaticTransforms.name, payload_type_of<TransformMessage>(), kStaticTransforms.options);
+  Loan<TransformMessage> loan = typed<TransformMessage>(loan_of_output(*static_output_));
+  // All of them each time: who comes later is sure of the last message alone.
+  if (!loan || !fill(*loan, static_transforms_))
+    throw Error(ErrorCode::Limit, fmt::format("component '{}' has too many static transforms", settings_.name),
+                "raise max_bytes of /tf_static in the configuration's topics");
+  publish_filled(*static_output_, take_out(loan));
 }
 
 void ComponentCore::timer(std::chrono::nanoseconds period, const TimerOptions& options, std::function<void()> call) {
@@ -319,6 +358,9 @@ void ComponentCore::take_back() noexcept {
   declared_.clear();  // and with it the outputs that the component does not keep
   callbacks_.clear();
   cycle_.reset();
+  transforms_ = {};
+  static_output_.reset();
+  static_transforms_.clear();
   parameters_.clear();
 }
 

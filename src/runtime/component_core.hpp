@@ -16,6 +16,7 @@
 #include "cardan/log.hpp"
 #include "cardan/parameter.hpp"
 #include "cardan/topic.hpp"
+#include "cardan/transforms.hpp"
 #include "src/runtime/executor/channel.hpp"
 #include "src/runtime/executor/output_core.hpp"
 #include "src/runtime/executor/port.hpp"
@@ -66,7 +67,11 @@ class ComponentCore {
   // For Context.
   std::shared_ptr<OutputCore> output(const std::string& topic, const PayloadType& type, const TopicOptions& options);
   Port& input(const std::string& topic, const PayloadType& type, const TopicOptions& options, const InputOptions& input,
-              Port::Call call, RemoteSource::Convert convert);
+              Port::Call call, RemoteSource::Convert convert, bool at_once = false);
+  /// The same tree at each call.
+  Transforms transforms(const TransformsOptions& options);
+  TransformOutput transform_output();
+  void static_transform(std::string_view parent, std::string_view child, const Transform& place);
   void timer(std::chrono::nanoseconds period, const TimerOptions& options, std::function<void()> call);
   void service(const std::string& service, ServiceType type, const AnswerOptions& options, QuestionCall call);
   ClientCallback& client(const std::string& service, ServiceType type, const AskOptions& options);
@@ -138,6 +143,8 @@ class ComponentCore {
   C& take_over(std::unique_ptr<C> callback);
   void refuse_second(const std::string& callback, const char* remedy) const;
   Strand& strand(bool overlaps);
+  /// Of what must not wait for the component's callbacks.
+  [[nodiscard]] Place own_place();
   void require_on_start(const char* what, const std::string& name) const;
 
   Runtime& runtime_;
@@ -156,6 +163,9 @@ class ComponentCore {
   Errand* errand_ = nullptr;
   Atomic<LogLevel> log_level_{LogLevel::Info};
   std::unique_ptr<Cycle> cycle_;
+  Transforms transforms_;
+  std::shared_ptr<OutputCore> static_output_;  ///< of the next
+  std::vector<TransformStamped> static_transforms_;
 };
 
 }  // namespace cardan::detail

@@ -63,6 +63,17 @@ void cancel_question(ClientCallback& client, std::uint64_t number) {
 }
 bool has_server(const ClientCallback& client) noexcept { return !is_forked_child() && client.has_server(); }
 
+Transforms declare_transforms(ComponentCore& core, const TransformsOptions& options) {
+  return core.transforms(options);
+}
+
+TransformOutput declare_transform_output(ComponentCore& core) { return core.transform_output(); }
+
+void declare_static_transform(ComponentCore& core, std::string_view parent, std::string_view child,
+                              const Transform& place) {
+  core.static_transform(parent, child, place);
+}
+
 std::int64_t now_of(const ComponentCore& core) noexcept { return core.now(); }
 
 void fusion_fired(FusionWatch& watch, std::int64_t now) noexcept { watch.fired(now); }

@@ -9,6 +9,7 @@
 #include "cardan/error.hpp"
 #include "src/runtime/component_core.hpp"
 #include "src/runtime/runtime.hpp"
+#include "src/transforms/stamped_transforms.hpp"
 
 namespace cardan {
 namespace {
@@ -21,6 +22,7 @@ class Outside : public Component {
 SimulationOptions with_parts_of(const config::Configuration& file, SimulationOptions options) {
   options.topics.insert(file.topics.begin(), file.topics.end());
   options.chains.insert(options.chains.end(), file.chains.begin(), file.chains.end());
+  options.transforms.insert(options.transforms.end(), file.transforms.begin(), file.transforms.end());
   return options;
 }
 
@@ -35,7 +37,8 @@ Simulation::Simulation(SimulationOptions options)
                                                         .chains = std::move(options.chains),
                                                         .on_begin = std::move(options.on_begin),
                                                         .on_change = std::move(options.on_change)})),
-      ended_(std::move(options.ended)) {
+      ended_(std::move(options.ended)),
+      transforms_(std::move(options.transforms)) {
   runtime_->add({.name = "simulation"}, std::make_shared<Outside>());
   auto& core = *runtime_->components().front();
   core.stay_open();
@@ -71,7 +74,25 @@ void Simulation::add(config::Component settings, std::shared_ptr<Component> comp
 
 Simulation::~Simulation() = default;
 
-void Simulation::start() { runtime_->start(); }
+void Simulation::start() {
+  const std::vector<TransformStamped> frames = detail::stamped(transforms_);
+  runtime_->start();
+  if (frames.empty()) return;
+  try {
+    Topic<TransformMessage> topic = detail::with_room_for(kStaticTransforms, frames.size());
+    topic.options.depth = 1;
+    const auto out = std::make_shared<Output<TransformMessage>>(outside().output(topic));
+    kept_.push_back(out);  // for components that start again
+    Loan<TransformMessage> loan = loan_of(*out, topic.name);
+    if (!detail::fill(*loan, frames))
+      throw Error(ErrorCode::Limit, fmt::format("there is no room for {} transforms in a message", frames.size()),
+                  "raise max_bytes of /tf_static in the topics of the simulation or the configuration");
+    out->publish(std::move(loan));
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
 
 void Simulation::stop() noexcept { runtime_->stop(); }
 

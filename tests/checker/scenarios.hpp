@@ -34,5 +34,6 @@ void add_life_scenarios(std::vector<ScenarioInfo>& all);
 void add_reclaim_scenarios(std::vector<ScenarioInfo>& all);
 void add_wait_scenarios(std::vector<ScenarioInfo>& all);
 void add_trace_scenarios(std::vector<ScenarioInfo>& all);
+void add_sides_scenarios(std::vector<ScenarioInfo>& all);
 
 }  // namespace cardan::checker

@@ -182,6 +182,7 @@ const std::vector<ScenarioInfo>& scenarios() {
     add_reclaim_scenarios(list);
     add_wait_scenarios(list);
     add_trace_scenarios(list);
+    add_sides_scenarios(list);
     return list;
   }();
   return all;

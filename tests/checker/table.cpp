@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBegin = "<!-- orders:begin -->";
 constexpr std::string_view kEnd = "<!-- orders:end -->";
 
-enum class Part : std::uint8_t { All, Slot, Bell, Trace };
+enum class Part : std::uint8_t { All, Slot, Bell, Trace, Sides };
 struct Document {
   const char* file;
   Part part;
@@ -21,12 +21,14 @@ struct Document {
 constexpr Document kDocuments[] = {{"orders.md", Part::All, false},
                                    {"slot.md", Part::Slot, true},
                                    {"bell.md", Part::Bell, true},
-                                   {"trace.md", Part::Trace, true}};
+                                   {"trace.md", Part::Trace, true},
+                                   {"sides.md", Part::Sides, true}};
 
 bool belongs(std::size_t site, Part part) {
   const std::string_view name = kSites[site].name;
   if (name[0] == 'T') return part == Part::All || part == Part::Trace;
-  if (part == Part::Trace) return false;
+  if (name[0] == 'S') return part == Part::All || part == Part::Sides;
+  if (part == Part::Trace || part == Part::Sides) return false;
   const bool bell = std::string_view("BLNPV").find(name[0]) != std::string_view::npos || name == "W4" || name == "W5";
   const bool both = name == "W3" || name == "R7" || name == "D2" || name == "D4" || name == "A1" || name == "A2";
   return part == Part::All || both || bell == (part == Part::Bell);

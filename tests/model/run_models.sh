@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verifies the SPIN models of docs/protocols and proves that each essential step is one: without it a model fails.
 #   run_models.sh quick              a selection in less than a minute
-#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell, reliable or trace
+#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell, reliable, trace or sides
 #   run_models.sh trail MUTANT       the shortest way to a mutant's failure, step by step
 # Exit status: 0 when all correct models hold and all mutants fail, 1 otherwise, 2 for wrong usage or a missing tool.
 set -u
@@ -12,7 +12,7 @@ case $mode in
     quick) only= ;;
     deep)
         only=${2:-}
-        case $only in '' | slots | bell | reliable | trace) ;; *) echo "$0: no model is called $only — slots, bell, reliable or trace" >&2; exit 2 ;; esac
+        case $only in '' | slots | bell | reliable | trace | sides) ;; *) echo "$0: no model is called $only — slots, bell, reliable, trace or sides" >&2; exit 2 ;; esac
         ;;
     trail) [ $# -eq 2 ] || { echo "usage: $0 trail MUTANT" >&2; exit 2; } ;;
     *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
@@ -70,6 +70,8 @@ trace: one thread                       |trace   ||dfs|q
 trace: the observer comes late          |trace   |-DLATE -DNEVENTS=6|dfs|
 trace: another thread takes the ring    |trace   |-DKILL|dfs|q
 trace: the same, late, one at a time    |trace   |-DKILL -DLATE -DNEVENTS=6 -DBATCH=1|dfs|
+sides: two readers                      |sides   ||dfs|q
+sides: three readers                    |sides   |-DNREADERS=3 -DNCHANGES=4|dfs|
 '
 mutants='
 NO_DEAD_MARK            |slots   |-DNPUB=3 -DONE_SUB|bfs|q
@@ -122,6 +124,12 @@ NO_SECOND_LOOK          |trace   ||bfs|q
 ONE_TOO_MANY            |trace   ||bfs|q
 TAKE_FROM_THE_LIVING    |trace   ||bfs|q
 RESET                   |trace   |-DKILL|bfs|
+LOOKS_FIRST             |sides   ||bfs|q
+LEAVES_EARLY            |sides   ||bfs|q
+NO_FIRST_WAIT           |sides   ||bfs|q
+ONE_WAIT                |sides   ||bfs|q
+SHOWN_LAST              |sides   ||bfs|q
+CHANGES_THE_SHOWN_SIDE  |sides   ||bfs|q
 '
 
 trim() { local s=$1; s=${s#"${s%%[![:space:]]*}"}; printf %s "${s%"${s##*[![:space:]]}"}"; }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cardan/codec.hpp"
@@ -19,6 +20,13 @@
 
 // The parts of the runtime's inside that the templates of Context, Output and Latest need. They name its classes and do
 // not include them, so that users compile without them.
+
+namespace cardan {
+struct Transform;
+class TransformOutput;
+class Transforms;
+struct TransformsOptions;
+}  // namespace cardan
 
 namespace cardan::detail {
 
@@ -62,6 +70,10 @@ void declare_service(ComponentCore& core, const std::string& service, ServiceTyp
                      QuestionCall call);
 [[nodiscard]] ClientCallback& declare_client(ComponentCore& core, const std::string& service, ServiceType type,
                                              const AskOptions& options);
+[[nodiscard]] Transforms declare_transforms(ComponentCore& core, const TransformsOptions& options);
+[[nodiscard]] TransformOutput declare_transform_output(ComponentCore& core);
+void declare_static_transform(ComponentCore& core, std::string_view parent, std::string_view child,
+                              const Transform& place);
 /// The runtime's time; any thread.
 [[nodiscard]] std::int64_t now_of(const ComponentCore& core) noexcept;
 

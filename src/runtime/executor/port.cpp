@@ -72,6 +72,14 @@ SampleBlock* Port::put(SampleBlock& block, std::int64_t now) noexcept {
   return pushed_out;
 }
 
+void Port::take_now(SampleBlock& block, std::int64_t now) noexcept {
+  if (block.missed != 0) statistics().missed.fetch_add(block.missed, std::memory_order_relaxed);
+  statistics().transport.add(std::max<std::int64_t>(0, now - block.publish_ns));
+  note_age(block, now);
+  show_last(block);
+  call_(&block);
+}
+
 SampleBlock* Port::pop() noexcept {
   SampleBlock* block = ring_[first_].block;
   first_ = (first_ + 1) % capacity_;

@@ -48,6 +48,7 @@ class Port final : public Callback {
   template <class Offer>
   void push(SampleBlock& block, std::int64_t now, Offer&& offer) noexcept {
     block.references.fetch_add(1, std::memory_order_relaxed);
+    if (at_once_) return take_now(block, now);
     SampleBlock* pushed_out = nullptr;
     offer(*this, [&]() noexcept { pushed_out = put(block, now); });
     if (pushed_out != nullptr) drop(pushed_out);  // not under the lock: it may be the last of a big object
@@ -76,6 +77,9 @@ class Port final : public Callback {
   /// channel.
   void leave_basis() noexcept { rests_on_ = false; }
   [[nodiscard]] bool rests_on() const noexcept { return rests_on_; }
+  /// Nothing waits here: the thread that brings a sample calls the callback, perhaps several at the same time. It must
+  /// not throw. Before it is added to a channel.
+  void take_at_once() noexcept { at_once_ = true; }
   [[nodiscard]] const SampleBlock* trigger() const noexcept override { return picked_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;
@@ -88,6 +92,7 @@ class Port final : public Callback {
   };
 
   SampleBlock* put(SampleBlock& block, std::int64_t now) noexcept;
+  void take_now(SampleBlock& block, std::int64_t now) noexcept;
   [[nodiscard]] bool leaves_out(const SampleBlock& block) const noexcept;
   void note_age(const SampleBlock& block, std::int64_t now) noexcept;
   SampleBlock* pop() noexcept;
@@ -112,6 +117,7 @@ class Port final : public Callback {
   std::uint32_t count_ = 0;
   SampleBlock* picked_ = nullptr;
   bool rests_on_ = true;
+  bool at_once_ = false;
   std::vector<FailedOn> failed_on_;
   std::vector<FailedOn> leaves_out_;  ///< constant once samples come
 };

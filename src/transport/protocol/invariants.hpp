@@ -36,5 +36,7 @@
   X(I27, "event whole", "An event that an observer accepts is what its thread wrote.")                                \
   X(I28, "overwritten counted", "Every event after an observer's first look is accepted once or counted overwritten once, in order.") \
   X(I29, "one thread a ring", "At most one living thread writes to a ring.")                                          \
-  X(I30, "trace ends", "Tracing is on only while an observer that has asked for it is connected.")
+  X(I30, "trace ends", "Tracing is on only while an observer that has asked for it is connected.")               \
+  X(I31, "sides apart", "No reader is in a side while the writer changes it.")                                        \
+  X(I32, "change seen", "A read that begins after a change has returned sees that change.")
 // clang-format on

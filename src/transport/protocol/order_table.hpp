@@ -6,10 +6,10 @@
 
 #include "cardan/detail/atomic.hpp"
 
-/// Lists every atomic access of the slot, bell and trace protocols once: its name, its effect, its order, its partner
-/// and the invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its accesses only
-/// by these sites. The memory-order checker can therefore weaken each access in turn and see the invariant fall. The
-/// table in the documents is generated from this list.
+/// Lists every atomic access of the slot, bell, trace and sides protocols once: its name, its effect, its order, its
+/// partner and the invariant that falls without it (invariants.hpp, docs/protocols/). The protocol code names its
+/// accesses only by these sites. The memory-order checker can therefore weaken each access in turn and see the
+/// invariant fall. The table in the documents is generated from this list.
 ///   X(site, access, order, partner, invariant)
 // clang-format off
 #define CARDAN_ORDER_TABLE(X) \
@@ -70,7 +70,15 @@
   X(T5, "written? (before copying)", acquire, "T4", "I27 event whole") \
   X(T6, "word of slot n % events? (copy)", relaxed, "T3", "I27 event whole") \
   X(T7, "fence between T6 and T8", acquire, "T2", "I27 event whole") \
-  X(T8, "written? (after copying and T7)", relaxed, "T4", "I27 event whole; I28 overwritten counted")
+  X(T8, "written? (after copying and T7)", relaxed, "T4", "I27 event whole; I28 overwritten counted") \
+  X(S1, "version?", relaxed, "S8", "I31 sides apart (a stale one counts in the other word; the writer waits for both)") \
+  X(S2, "inside[version] += 1", seq_cst, "S7", "I31 sides apart") \
+  X(S3, "shown? (after S2)", seq_cst, "S6", "I31 sides apart; I32 change seen") \
+  X(S4, "inside[version] -= 1", release, "S7", "I31 sides apart") \
+  X(S5, "shown?, version? (the only thread that writes them)", relaxed, "S6, S8 (same thread)", "I31 sides apart") \
+  X(S6, "shown := the side that was changed", seq_cst, "S3", "I31 sides apart; I32 change seen") \
+  X(S7, "inside[…]? (until it is 0)", seq_cst, "S2, S4", "I31 sides apart") \
+  X(S8, "version := the other one", relaxed, "S1", "I31 sides apart (later ones count elsewhere, so that S7 ends)")
 // clang-format on
 
 namespace cardan {

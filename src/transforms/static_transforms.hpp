@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "cardan/messages/transforms.hpp"
+
+namespace cardan::detail {
+
+/// A place that never changes, checked. Throws Error (InvalidArgument).
+[[nodiscard]] TransformStamped static_transform(std::string_view parent, std::string_view child,
+                                                const Transform& place);
+
+/// The topic with room for this number of places in a message. A publisher has memory for all its slots from the
+/// beginning, so it asks for no more than it needs.
+[[nodiscard]] constexpr Topic<TransformMessage> with_room_for(const Topic<TransformMessage>& topic,
+                                                              std::size_t places) {
+  Topic<TransformMessage> sized = topic;
+  sized.options.max_bytes = places * sizeof(TransformStamped) + alignof(TransformStamped);
+  return sized;
+}
+
+/// False: they do not fit.
+[[nodiscard]] bool fill(TransformMessage& message, std::span<const TransformStamped> transforms) noexcept;
+
+}  // namespace cardan::detail
