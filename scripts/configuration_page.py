@@ -27,6 +27,7 @@ NAMES = {
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$": "name",
     "^[A-Za-z0-9_-]{1,48}$": "name",
     "^/[^\\u0000-\\u0020\\u007f]{1,254}$": "topic",
+    "^[^\\u0000-\\u001f\\u007f/][^\\u0000-\\u001f\\u007f]{0,59}$": "frame",
     "^[A-Za-z_][A-Za-z0-9_]{0,63}$": "variable",
     "^[^\\u0000-\\u0020\\u007f=]+$": "variable",
     "^[^\\u0000-\\u001f\\u007f]+$": "text",
@@ -68,7 +69,8 @@ class Page:
         if isinstance(kind, list):
             return ", ".join({"string": "text", "array": "list of these"}.get(one, one) for one in kind)
         if kind == "array":
-            return f"list: {self.value(node['items'])}"
+            length = f" of {node['minItems']}" if node.get("minItems") == node.get("maxItems", 0) else ""
+            return f"list{length}: {self.value(node['items'])}"
         if kind == "object":
             return f"{self.key(node['propertyNames'])} → {self.value(node['additionalProperties'])}"
         if kind in ("integer", "number"):

@@ -136,9 +136,10 @@ int check(const CheckOptions& o) {
   if (bad)
     warn(fmt::format("{}: {}", o.file, found));
   else if (!emit(fmt::format(
-               "{}: {}, {}{}{}{}; {}\n", o.file, number_of(configuration.processes.size(), "process", "es"),
+               "{}: {}, {}{}{}{}{}; {}\n", o.file, number_of(configuration.processes.size(), "process", "es"),
                number_of(components, "component"), counted(bridges, "bridge"), counted(recorders, "recorder"),
-               counted(programs, "program"), problems.empty() ? "nothing wrong" : found)))
+               counted(programs, "program"), counted(configuration.transforms.size(), "transform"),
+               problems.empty() ? "nothing wrong" : found)))
     return kFailed;
   for (const config::Chain& chain : configuration.chains)
     if (const config::ChainWay way = way_of(configuration, declared, chain); !bad && !way.hops.empty())

@@ -13,6 +13,10 @@ void check_text(const Configuration& configuration, ProblemList& problems);
 void check_chains(const Configuration& configuration, ProblemList& problems);
 /// Chains without a way from their beginning to their end, if all components are known.
 void check_chain_ways(const Configuration& configuration, const Declarations& declared, ProblemList& problems);
+/// The places of frames: whether they are trees. Sees the length of quaternions as parse_configuration() leaves it.
+void check_transforms(const Configuration& configuration, ProblemList& problems);
+/// Whether a quaternion of this length is meant to be of length 1, and was rounded.
+[[nodiscard]] constexpr bool is_length_1(double length) noexcept { return length > 0.999 && length < 1.001; }
 /// The transitions between the states of the system, as far as the text alone can tell.
 void check_transitions(const Configuration& configuration, ProblemList& problems);
 /// Whether the system can leave the states to which transitions lead, and stays out of them. Warnings alone.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/config/json_text.hpp"
 #include "src/config/shape.hpp"
@@ -42,7 +43,8 @@ std::string shown(const Node& node) {
 }
 
 std::string limit(double value) {
-  return value < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{:g}", value);
+  const bool whole = value < 1e15 && value == std::floor(value);
+  return whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{:g}", value);
 }
 
 /// The expected value, for "write …".

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "cardan/messages/transforms.hpp"
 #include "src/config/check_parts.hpp"
 #include "src/config/suggest.hpp"
 
@@ -87,6 +88,11 @@ class TopicCheck {
             {&e, component, c_.process_of(component->name), problems_.stands(rename) ? rename : component->pointer});
   }
 
+  /// Whether `cardan run` itself publishes on it: the transforms of the file.
+  [[nodiscard]] bool is_of_launcher(const std::string& topic) const {
+    return topic == kStaticTransforms.name && !c_.transforms.empty();
+  }
+
   /// Topics with a writer of that type.
   [[nodiscard]] std::vector<std::string> written(const DeclaredEndpoint& like, const std::string& except) const {
     std::vector<std::string> names;
@@ -127,10 +133,12 @@ class TopicCheck {
                                        [](const Use& use) { return use.endpoint->options.exclusive; });
     if (!in_file && !exclusive) return;
     const std::size_t most = in_file ? static_cast<std::size_t>(*topic.settings->writers) : 1;
-    if (topic.writers.size() <= most) return;
+    const std::size_t own = is_of_launcher(topic.name) ? 1 : 0;
+    if (topic.writers.empty() || topic.writers.size() + own <= most) return;
     std::vector<std::string> names;
+    if (own != 0) names.emplace_back("cardan run ('transforms' of the file)");
     for (const Use& use : topic.writers) names.push_back(owner(use));
-    problems_.error(topic.writers[most].pointer,
+    problems_.error(topic.writers[most - own].pointer,
                     fmt::format("topic '{}' may have {} writer{}, but it has {}: {}", topic.name, most,
                                 most == 1 ? "" : "s", names.size(), fmt::join(names, ", ")),
                     in_file
@@ -203,6 +211,8 @@ class TopicCheck {
 
   void unwritten(const Topic& topic) {
     if (!all_known_) return;  // a component that could not be asked may write it
+    // A component that asks for places reads both, and many systems have frames of one kind alone.
+    if (topic.name == kTransforms.name || topic.name == kStaticTransforms.name) return;
     const Use& a = topic.first();
     if (a.endpoint->confined) return;                                            // an error, reported above
     if (c_.options_of(topic.name, a.endpoint->options).process_private) return;  // the same
@@ -296,7 +306,7 @@ class TopicCheck {
   }
 
   void unused(const std::string& name, const TopicSettings& settings) {
-    if (topics_.contains(name) || !all_known_) return;
+    if (topics_.contains(name) || is_of_launcher(name) || !all_known_) return;
     for (const auto& [bus, topic] : topics_)
       for (const std::vector<Use>* uses : {&topic.writers, &topic.readers})
         for (const Use& use : *uses)
@@ -350,7 +360,7 @@ class TopicCheck {
     for (std::size_t i = 0; i < t.when.names.size(); ++i) {
       const std::string& name = t.when.names[i];
       const auto found = topics_.find(name);
-      if (found != topics_.end() && !found->second.writers.empty()) continue;
+      if (is_of_launcher(name) || (found != topics_.end() && !found->second.writers.empty())) continue;
       problems_.warning(list ? fmt::format("{}/{}", at, i) : at,
                         fmt::format("no component of this file writes topic '{}', which a transition watches", name),
                         suggestion(name, known, "add the component, or remove the transition"));

@@ -113,6 +113,8 @@ class Composer {
         processes(member.value, scope, at, part);
       else if (member.name == "chains" && member.value.kind == Is::Object)
         chains(member.value, scope, at);
+      else if (member.name == "transforms" && member.value.kind == Is::Array)
+        transforms(member.value, scope, at);
       else
         substitution_.apply(member.value, scope, at);
     }
@@ -224,6 +226,16 @@ class Composer {
           chain.value.kind != Is::Object || kept(chain.value, scope, at, fmt::format("chain '{}'", chain.name));
       if (!keep) left_out_.add_chain(scoped(scope, chain.name));
       substitution_.apply(chain.value, scope, at);
+      return !keep;
+    });
+  }
+
+  void transforms(Node& all, const Scope& scope, const std::string& pointer) {
+    std::size_t number = 0;
+    std::erase_if(all.elements, [&](Node& transform) {
+      const std::string at = fmt::format("{}/{}", pointer, number++);
+      const bool keep = transform.kind != Is::Object || kept(transform, scope, at, fmt::format("transform {}", number));
+      substitution_.apply(transform, scope, at);
       return !keep;
     });
   }

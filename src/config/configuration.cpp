@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cardan/messages/transforms.hpp"
 #include "src/config/json_text.hpp"
 #include "src/config/problem_list.hpp"
 #include "src/config/shape.hpp"
@@ -25,12 +26,17 @@ std::string_view nth(const std::array<std::string_view, N>& names, Enumeration v
   return i < N ? names[i] : "unknown";
 }
 
+/// Topics that the whole system shares: no namespace comes before them.
+bool is_of_all(std::string_view topic) noexcept {
+  return topic.starts_with("/cardan/") || topic == kTransforms.name || topic == kStaticTransforms.name;
+}
+
 }  // namespace
 
 std::string Naming::name(const std::string& inside) const {
   if (const auto link = links.find(inside); link != links.end()) return link->second;
   // A text that is not a topic name is kept, so that it is reported.
-  return inside.starts_with("/cardan/") || !inside.starts_with('/') ? inside : prefix + inside;
+  return is_of_all(inside) || !inside.starts_with('/') ? inside : prefix + inside;
 }
 
 std::string Component::bus_name(const std::string& code) const {

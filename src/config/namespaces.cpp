@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "src/config/compose.hpp"
@@ -145,6 +146,7 @@ class Merging {
   bool merged(Member& member) {
     if (member.name == "domain") return domain(member);
     if (member.name == "realtime") return realtime(member);
+    if (member.name == "transforms") return transforms(member);
     constexpr std::array<std::string_view, 5> kKnown{"processes", "topics", "chains", "needs", "states"};
     const bool known = std::find(kKnown.begin(), kKnown.end(), member.name) != kKnown.end();
     if (!known || member.value.kind != Is::Object) return false;
@@ -176,6 +178,13 @@ class Merging {
       root_.members.push_back(std::move(member));
     else if (own->place.file != include_.file)  // else what the file itself says holds
       own->boolean = own->boolean || member.value.boolean;
+    return true;
+  }
+
+  bool transforms(Member& member) {
+    Node* const list = member.value.kind == Is::Array ? part_of(root_, member.name, Is::Array, member.place) : nullptr;
+    if (list == nullptr) return false;
+    std::move(member.value.elements.begin(), member.value.elements.end(), std::back_inserter(list->elements));
     return true;
   }
 

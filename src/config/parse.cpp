@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "cardan/transform_math.hpp"
 #include "src/config/check_parts.hpp"
 #include "src/config/check_shape.hpp"
 #include "src/config/compose.hpp"
@@ -259,6 +260,35 @@ Chain read_chain(const std::string& name, const Node& node, const std::string& p
   return chain;
 }
 
+/// The numbers of a list; false: it is not of this length, or has others in it.
+template <std::size_t N>
+bool read_numbers(const Node& node, const char* name, std::array<double, N>& out) {
+  const Node* n = node.find(name);
+  if (n == nullptr || n->elements.size() != N) return false;
+  for (std::size_t i = 0; i < N; ++i) {
+    const Node& element = n->elements[i];
+    if (element.kind != Node::Kind::Integer && element.kind != Node::Kind::Number) return false;
+    out[i] = element.number;
+  }
+  return true;
+}
+
+/// A quaternion that is not of length 1 stays as it is: check_transforms() reports it.
+FrameTransform read_transform(const Node& node, const std::string& pointer) {
+  FrameTransform transform{.pointer = pointer};
+  read(node, "parent", transform.parent);
+  read(node, "child", transform.child);
+  std::array<double, 3> xyz{}, rpy{};
+  if (read_numbers(node, "xyz", xyz)) transform.place.translation = {xyz[0], xyz[1], xyz[2]};
+  if (read_numbers(node, "rpy", rpy)) transform.place.rotation = from_rpy(rpy[0], rpy[1], rpy[2]);
+  if (std::array<double, 4> q{}; read_numbers(node, "quaternion", q)) {
+    const double length = std::hypot(std::hypot(q[0], q[1]), std::hypot(q[2], q[3]));
+    const double by = is_length_1(length) ? length : 1;
+    transform.place.rotation = {.x = q[0] / by, .y = q[1] / by, .z = q[2] / by, .w = q[3] / by};
+  }
+  return transform;
+}
+
 Transition read_transition(const Node& node, const std::string& pointer) {
   Transition transition{.pointer = pointer};
   read_choice(node, "to", kStates, transition.to);
@@ -293,6 +323,10 @@ void read_file(const Node& root, Configuration& configuration) {
   each(root, "chains", "", [&](const std::string& name, const Node& value, const std::string& at) {
     configuration.chains.push_back(read_chain(name, value, at));
   });
+  if (const Node* transforms = root.find("transforms"))
+    for (std::size_t i = 0; i < transforms->elements.size(); ++i)
+      if (transforms->elements[i].kind == Node::Kind::Object)
+        configuration.transforms.push_back(read_transform(transforms->elements[i], "/transforms/" + std::to_string(i)));
   if (const Node* needs = root.find("needs")) {
     read(*needs, "cpus", configuration.needs.cpus);
     read_mebibytes(*needs, "memory_mib", configuration.needs.memory_bytes);
@@ -366,6 +400,7 @@ Configuration parse_configuration(std::string_view text, std::string file_name, 
       ProblemList list(configuration, found);
       check_text(configuration, list);
       check_chains(configuration, list);
+      check_transforms(configuration, list);
       check_transitions(configuration, list);
     }
   } else if (document.complete) {

@@ -197,6 +197,7 @@ void expect_defaults(const json& file, const json& definition, const json::json_
   EXPECT_EQ(before.processes, after.processes) << at.to_string();
   EXPECT_EQ(before.topics, after.topics);
   EXPECT_EQ(before.chains, after.chains) << at.to_string();
+  EXPECT_EQ(before.transforms, after.transforms) << at.to_string();
   EXPECT_EQ(before.needs, after.needs) << at.to_string();
   EXPECT_EQ(before.transitions, after.transitions) << at.to_string();
 }
@@ -205,6 +206,7 @@ TEST(Schema, HasTheReadersDefaults) {
   const json file = json::parse(R"({
     "processes": {"p": {"components": {"c": {"library": "l", "class": "C"}, "d": {"library": "l", "class": "C", "thread": {}}}}},
     "chains": {"a": {"from": "/x", "to": "/y"}},
+    "transforms": [{"parent": "a", "child": "b"}],
     "states": {"transitions": [{"when": {"down": "p"}, "to": "safe_stop"}]}
   })");
   const json& definitions = schema().at("$defs");
@@ -215,6 +217,7 @@ TEST(Schema, HasTheReadersDefaults) {
   expect_defaults(file, definitions.at("restart"), json::json_pointer(process + "/restart"));
   expect_defaults(file, definitions.at("component"), json::json_pointer(component));
   expect_defaults(file, definitions.at("chain"), json::json_pointer("/chains/a"));
+  expect_defaults(file, definitions.at("transform"), json::json_pointer("/transforms/0"));
   expect_defaults(file, definitions.at("needs"), json::json_pointer("/needs"));
   expect_defaults(file, definitions.at("condition"), json::json_pointer("/states/transitions/0/when"));
 
@@ -231,12 +234,12 @@ TEST(Schema, PatternsAreTheReaders) {
                                          ".a",   "_a",  "a.b", "a/b",     "a=b",         "A_1", "\x01",  "a\x7f",
                                          "../x", "9",   "ä",   "/ä",      "#",           "a-b", "/a\tb", "/#",
                                          "//",   "a\n", " ",   "libx.so", "/x/y/libx.so"};
-  for (const Format format :
-       {Format::Filled, Format::Name, Format::Domain, Format::Topic, Format::Variable, Format::Identifier}) {
+  for (const Format format : {Format::Filled, Format::Name, Format::Domain, Format::Topic, Format::Frame,
+                              Format::Variable, Format::Identifier}) {
     const std::regex regex{std::string(pattern(format))};
     for (const std::string& sample : samples)
       EXPECT_EQ(fits(format, sample), std::regex_match(sample, regex)) << pattern(format) << " with '" << sample << "'";
-    for (const std::size_t length : {48U, 49U, 64U, 65U}) {
+    for (const std::size_t length : {48U, 49U, 60U, 61U, 64U, 65U}) {
       const std::string name(length, 'a');
       EXPECT_EQ(fits(format, name), std::regex_match(name, regex)) << pattern(format) << " with " << length;
     }

@@ -2,6 +2,7 @@
 #include "src/config/shape.hpp"
 
 #include "cardan/messages/cycle_hint.hpp"
+#include "cardan/messages/header.hpp"
 #include "src/config/shape_table.hpp"
 #include "src/transport/protocol/layout.hpp"
 
@@ -49,6 +50,8 @@ bool fits(Format format, std::string_view text) noexcept {
     case Format::Topic:
       return text.size() >= 2 && text.size() <= 255 && text.front() == '/' &&
              all(text, [&](char c) { return unsigned_of(c) > ' ' && c != 0x7f; });
+    case Format::Frame:
+      return text.size() <= FrameId::capacity() && !text.starts_with('/') && fits(Format::Filled, text);
     case Format::Variable:
       return !text.empty() && all(text, [&](char c) { return unsigned_of(c) > ' ' && c != '=' && c != 0x7f; });
     case Format::Identifier:
@@ -79,6 +82,8 @@ std::string_view noun(Format format) noexcept {
       return "name of a domain";
     case Format::Topic:
       return "name of a topic";
+    case Format::Frame:
+      return "name of a frame";
     case Format::Variable:
       return "name of an environment variable";
     case Format::Identifier:
@@ -101,6 +106,8 @@ std::string_view remedy(Format format) noexcept {
       return "use up to 48 letters, digits, '-' and '_'";
     case Format::Topic:
       return "start with '/', as in /camera/front, and use up to 255 characters without spaces";
+    case Format::Frame:
+      return "use 1 to 60 characters, no '/' first and no control characters";
     case Format::Variable:
       return "use letters, digits and '_'";
     case Format::Identifier:
@@ -123,6 +130,8 @@ std::string_view pattern(Format format) noexcept {
       return "^[A-Za-z0-9_-]{1,48}$";
     case Format::Topic:
       return "^/[^\\u0000-\\u0020\\u007f]{1,254}$";
+    case Format::Frame:
+      return "^[^\\u0000-\\u001f\\u007f/][^\\u0000-\\u001f\\u007f]{0,59}$";
     case Format::Variable:
       return "^[^\\u0000-\\u0020\\u007f=]+$";
     case Format::Identifier:

@@ -20,6 +20,7 @@ enum class Format : std::uint8_t {
   Name,         ///< of the system, a process, component or group: it is used in logs and in names of files
   Domain,       ///< names a folder
   Topic,        ///< as the transport demands
+  Frame,        ///< of coordinates
   Variable,     ///< of the environment
   Identifier,   ///< of a variable of the configuration
   PythonClass,  ///< "my_package.my_module:Class"

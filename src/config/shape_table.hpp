@@ -144,6 +144,19 @@ constexpr std::array kChainFields{
 };
 constexpr Shape kChainShape{"chain", kChainFields};
 constexpr Field kFileChainsElement{.kind = Field::Kind::Object, .object = &kChainShape};
+constexpr Field kTransformXyzElement{.kind = Field::Kind::Number, .min = -1000000000, .max = 1000000000};
+constexpr Field kTransformRpyElement{.kind = Field::Kind::Number, .min = -6.2832, .max = 6.2832};
+constexpr Field kTransformQuaternionElement{.kind = Field::Kind::Number, .min = -2, .max = 2};
+constexpr std::array kTransformFields{
+    Field{.name = "parent", .kind = Field::Kind::Text, .required = true, .format = Format::Frame},
+    Field{.name = "child", .kind = Field::Kind::Text, .required = true, .format = Format::Frame},
+    Field{.name = "xyz", .kind = Field::Kind::List, .element = &kTransformXyzElement, .repeats = true},
+    Field{.name = "rpy", .kind = Field::Kind::List, .element = &kTransformRpyElement, .repeats = true},
+    Field{.name = "quaternion", .kind = Field::Kind::List, .element = &kTransformQuaternionElement, .repeats = true},
+    Field{.name = "when", .kind = Field::Kind::Condition},
+};
+constexpr Shape kTransformShape{"transform", kTransformFields};
+constexpr Field kFileTransformsElement{.kind = Field::Kind::Object, .object = &kTransformShape};
 constexpr std::array kNeedsFields{
     Field{.name = "cpus", .kind = Field::Kind::Integer, .min = 0, .max = 1024},
     Field{.name = "memory_mib", .kind = Field::Kind::Integer, .min = 0, .max = 1073741824},
@@ -186,6 +199,7 @@ constexpr std::array kFileFields{
     Field{.name = "processes", .kind = Field::Kind::Map, .required = true, .format = Format::Name, .element = &kFileProcessesElement},
     Field{.name = "topics", .kind = Field::Kind::Map, .format = Format::Topic, .element = &kFileTopicsElement},
     Field{.name = "chains", .kind = Field::Kind::Map, .format = Format::Name, .element = &kFileChainsElement},
+    Field{.name = "transforms", .kind = Field::Kind::List, .element = &kFileTransformsElement},
     Field{.name = "needs", .kind = Field::Kind::Object, .object = &kNeedsShape},
     Field{.name = "states", .kind = Field::Kind::Object, .object = &kStatesShape},
 };

@@ -14,6 +14,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "cardan/messages/transforms.hpp"
 #include "cardan/stop.hpp"
 #include "src/base/output_file.hpp"
 #include "src/base/text_of_json.hpp"
@@ -127,11 +128,15 @@ void write_json(const RunFromOptions& o, const Json& json) {
   if (!o.json.empty()) write_output(o.json, text_of_json(json, 2) + "\n");
 }
 
-std::string simulation_text(const RunFromOptions& o, const SimulateReport& r, double took) {
+std::string simulation_text(const config::Configuration& configuration, const RunFromOptions& o,
+                            const SimulateReport& r, double took) {
   Table table({{"TOPIC"}, {"TYPE"}, {"FROM"}, {"MESSAGES", true}, {"FAILED", true}});
   const auto add = [&](const std::vector<SimulatedTopic>& topics, const char* from) {
-    for (const SimulatedTopic& t : topics)
-      table.row({printable(t.topic), printable(t.type), from, std::to_string(t.messages), std::to_string(t.failed)});
+    for (const SimulatedTopic& t : topics) {
+      const bool placed = &topics == &r.made && t.topic == kStaticTransforms.name && !configuration.transforms.empty();
+      table.row({printable(t.topic), printable(t.type), placed ? "configuration" : from, std::to_string(t.messages),
+                 std::to_string(t.failed)});
+    }
   };
   add(r.fed, "file");
   add(r.made, "components");
@@ -275,7 +280,7 @@ int run_from(const config::Configuration& configuration, const RunFromOptions& o
   bool lost = report_simulation_loss(report);
   if (!report.stopped && !tell_inputs(report)) lost = true;
   const int code = report.stopped ? kFailed : lost ? kLoss : kOk;
-  if (!emit(simulation_text(o, report, took))) return kFailed;
+  if (!emit(simulation_text(configuration, o, report, took))) return kFailed;
   write_json(o, simulation_json(configuration, o, report, took, code));
   if (report.stopped) warn(o.output.empty() ? "stopped" : fmt::format("stopped; {} was not written", o.output));
   return code;

@@ -59,6 +59,8 @@ std::vector<std::string> seeds() {
   {"file": "good.json", "namespace": "b", "when": "n == 2"}, {"file": "self.json", "namespace": "s"}],
   "processes": {"p": {"when": "on", "components": {"c": {"library": "l", "class": "C", "instances": {"l": {"n": 1}, "r": {}},
     "parameters": {"d": "/dev/${instance}${n}$${"}}}}},
+  "transforms": [{"parent": "base_link", "child": "${namespace}lidar", "xyz": [1.5, 0, "${n}"], "rpy": [0, 0.01, 3], "when": "on"},
+    {"parent": "${t}", "child": "base_link", "quaternion": [0, 0, 0.6, 0.8]}],
   "states": {"transitions": [{"when": {"down": ["p", "a.i"]}, "to": "degraded"}]}})",
       R"({"processes": [] /* none */, "é": "\ud83d\ude00\n", "x": [1e400, -0.5, null, {}]})",
   };

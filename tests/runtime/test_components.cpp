@@ -3,6 +3,7 @@
 #include "tests/runtime/test_components.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -175,5 +176,20 @@ class FallsAtTheEnd : public cardan::Component {
   bool falls_ = false;
 };
 CARDAN_COMPONENT(FallsAtTheEnd)
+
+/// Says in mm how far in front of base_link the lidar is, for each order; 0: it does not know.
+class Measurer : public cardan::Component {
+  void on_start(Context& context) override {
+    tf_ = context.transforms();
+    said_ = context.output(cardan::test::kSaid);
+    context.input(cardan::test::kOrders, [this](const Sample<Number>&) {
+      const cardan::FoundTransform found = tf_.lookup("base_link", "lidar");
+      said_.publish({std::llround(found->translation.x * 1000)});
+    });
+  }
+  cardan::Transforms tf_;
+  cardan::Output<Number> said_;
+};
+CARDAN_COMPONENT(Measurer)
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cardan/any_publisher.hpp"
 #include "cardan/detail/encoded.hpp"
 #include "cardan/local_message.hpp"
+#include "cardan/messages/transforms.hpp"
 #include "src/transport/endpoint/publisher_core.hpp"
 
 namespace cardan::record {
@@ -24,6 +25,11 @@ Feed::Feed(std::string topic, const detail::ComponentCore::Declared& reader, Mes
 
 void Feed::expect(std::uint64_t recorded_bytes) {
   payload_bytes_ = std::max(payload_bytes_, form_.payload_bytes(static_cast<std::size_t>(recorded_bytes)));
+}
+
+void Feed::leave_out(const std::vector<config::FrameTransform>& transforms) {
+  if (!type_.native || type_.shared->hash != detail::message_type_of<TransformMessage>().hash) return;
+  for (const config::FrameTransform& t : transforms) left_out_.insert(t.child);
 }
 
 void Feed::open(Runtime& runtime) {
@@ -51,6 +57,15 @@ void Feed::push_native(const mcap::Message& message, std::int64_t shift) {
   if (!loan) return failed("no slot is free: a component keeps more samples than its input's `keeps` says");
   if (const CdrResult result = form_.fill(message.data, loan.message(), loan.arena()); !result)
     return failed(result.text());
+  if (!left_out_.empty()) {
+    auto& places = reinterpret_cast<TransformMessage*>(loan.message())->transforms;
+    const auto is_left_out = [this](const TransformStamped& place) {
+      std::string_view child = place.child_frame_id.view();
+      if (child.starts_with('/')) child.remove_prefix(1);  // the same frame to Transforms
+      return left_out_.contains(child);
+    };
+    places.erase(std::remove_if(places.begin(), places.end(), is_left_out), places.end());
+  }
   loan.set_source_time(source_time_of(message, shift));
   out_->publish(detail::take_out(loan));
   ++messages_;

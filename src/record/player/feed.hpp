@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "src/record/player/message_form.hpp"
 #include "src/record/player/simulate.hpp"
@@ -21,6 +24,8 @@ class Feed {
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
   /// The most recorded bytes of a message. Before open().
   void expect(std::uint64_t recorded_bytes);
+  /// Of static transforms: places of these frames are left out. Has no effect on other types. Before open().
+  void leave_out(const std::vector<config::FrameTransform>& transforms);
   /// Throws Error (NoMemory, Limit).
   void open(Runtime& runtime);
   /// Messages that cannot be published are counted. `shift`: as for source_time_of().
@@ -39,6 +44,7 @@ class Feed {
   MessageForm form_;
   std::size_t payload_bytes_ = 0;
   std::shared_ptr<detail::OutputCore> out_;
+  std::set<std::string, std::less<>> left_out_;  ///< frames
   std::uint64_t messages_ = 0, failed_ = 0;
   std::string failure_;
 };

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <system_error>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "cardan/messages/transforms.hpp"
 #include "cardan/observer_report.hpp"
 #include "cardan/simulation.hpp"
 #include "src/mcap/message_sizes.hpp"
@@ -75,6 +77,7 @@ class Replay {
         end_(std::min(options.until_at ? *options.until_at : later(files_.first(), options.until),
                       files_.empty() ? begin_ : later(files_.last(), std::chrono::nanoseconds(1)))),
         shift_(shift_of(files_, begin_)),
+        transforms_(configuration.transforms),
         output_(options.output, options.replace, shift_),
         simulation_(
             configuration, components_of(configuration, options.without),
@@ -169,7 +172,10 @@ class Replay {
   void connect() {
     std::unordered_map<std::string, const Declared*> read;
     std::set<std::string> made;
-    for (const auto& core : detail::runtime_of(simulation_).components())
+    const auto& all = detail::runtime_of(simulation_).components();
+    // The first one is what is around the components. It publishes the transforms of the file, in addition to those
+    // of the recording.
+    for (const auto& core : std::ranges::subrange(all.begin() + 1, all.end()))
       for (const Declared& d : core->declared()) {
         if (d.output)
           made.insert(d.topic);
@@ -213,6 +219,7 @@ class Replay {
     if (feed == feeds_.end()) {
       feeds_.push_back(std::make_unique<Feed>(channel.topic, declared, *std::move(form)));
       feed = feeds_.end() - 1;
+      if (channel.topic == kStaticTransforms.name) (*feed)->leave_out(transforms_);
       fed_.insert(channel.topic);
     }
     of_channel_[(std::uint64_t{file} << 16) | channel.id] = feed->get();
@@ -288,6 +295,7 @@ class Replay {
   std::int64_t shift_;         ///< of log times to the simulation's clock
   SimulateReport report_;
   std::set<std::string> fed_;  ///< topics
+  const std::vector<config::FrameTransform>& transforms_;
   std::int64_t looked_ns_ = steady_now();
   std::uint64_t steps_ = 0;
   SimulationOutput output_;

@@ -100,10 +100,12 @@ struct SimulateReport {
 /// Runs a configuration's components on what files hold, in one thread and on the files' clock (log times): for each
 /// message, all that follows from it is done before the next one comes, and timers run at their times between them. The
 /// same files give the same output, byte for byte, as long as components look at no other clock and at nothing else
-/// that changes. It ends with the last message. A topic that a component publishes is not taken from the files. The
-/// output has the components' samples in the order in which they were published, as ROS 2 has them (CDR), encoded
-/// objects as they are encoded. Throws Error: InvalidArgument (no such component, no MCAP file, the output is there),
-/// System (the disk), and what components throw when they start. One at a time in a process; blocks until it is done.
+/// that changes. It ends with the last message. A topic that a component publishes is not taken from the files.
+/// Recorded static transforms are, but for frames that the configuration places. The output has the samples of the
+/// components, and the transforms of the configuration, in the order in which they were published, as ROS 2 has them
+/// (CDR), encoded objects as they are encoded. Throws Error: InvalidArgument (no such component, no MCAP file, the
+/// output is there), System (the disk), and what components throw when they start. One at a time in a process; blocks
+/// until it is done.
 [[nodiscard]] SimulateReport simulate(const config::Configuration& configuration, const std::vector<std::string>& files,
                                       const SimulateOptions& options);
 

@@ -66,6 +66,7 @@ Supervisor::Supervisor(plan::Plan plan, LauncherOptions options)
   }
   publisher_ =
       std::make_unique<Publisher<SystemState>>(kSystemState, PublisherOptions{.domain = plan_->configuration.domain});
+  frames_.prepare(plan_->configuration);
   silence_ = watch_of(plan_->configuration, machine_);
 }
 
@@ -101,6 +102,7 @@ int Supervisor::run() {
   tick_ns_ = begin + options_.tick.count();
   end_ns_ = options_.duration.count() > 0 ? begin + options_.duration.count() : 0;
   publish({config::State::Starting, config::State::Starting, begin, "cardan run starts"});
+  frames_.publish();
   for (std::size_t i = 0; i < slots_.size(); ++i) start(i);
   while (!over()) {
     arm_timer();

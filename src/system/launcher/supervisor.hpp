@@ -25,6 +25,7 @@
 #include "src/system/launcher/crash_details.hpp"
 #include "src/system/launcher/line_splitter.hpp"
 #include "src/system/launcher/log_rate.hpp"
+#include "src/system/launcher/placed_frames.hpp"
 #include "src/system/launcher/restart_policy.hpp"
 #include "src/system/launcher/silence_watch.hpp"
 #include "src/system/launcher/system_state.hpp"
@@ -296,6 +297,7 @@ class Supervisor {
   std::map<std::string, ChainStatus> chains_;
   std::deque<LateChain> late_;
   std::unique_ptr<Publisher<SystemState>> publisher_;
+  PlacedFrames frames_;
   bool stopping_ = false, failed_ = false;
   std::string stop_reason_;
   std::size_t stop_at_ = 0;   ///< processes from here on have been asked to end

@@ -35,6 +35,7 @@ void Supervisor::apply(Given given) {
     next.machine = std::make_unique<StateMachine>(machine_of(configuration));
     next.same_topics = next.machine->watched_topics() == machine_.watched_topics();
     if (!next.same_topics) next.silence = watch_of(configuration, *next.machine);
+    frames_.prepare(configuration);
   } catch (const Error& e) {
     return refuse(e.code(), e.cause(), e.remedy());
   }
@@ -122,6 +123,7 @@ void Supervisor::switch_plan() {
     if (silence_ && applying_->silence) applying_->silence->know(*silence_);
     silence_ = std::move(applying_->silence);
   }
+  frames_.publish();
   applying_->switched = true;
   applying_->waiting = starts.size();
   if (options_.on_plan) options_.on_plan(*plan_);

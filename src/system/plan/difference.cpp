@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cardan/error.hpp"
+#include "cardan/transform_math.hpp"
 #include "src/base/text_of_json.hpp"
 #include "src/config/python_component.hpp"
 #include "src/config/shape.hpp"
@@ -92,6 +93,11 @@ class Parts {
     for (Chain& chain : all) chain.pointer.clear();
     return all;
   }
+  [[nodiscard]] std::vector<config::FrameTransform> transforms() const {
+    std::vector<config::FrameTransform> all = plan_.configuration.transforms;
+    for (config::FrameTransform& transform : all) transform.pointer.clear();
+    return all;
+  }
   [[nodiscard]] std::vector<config::Transition> transitions() const {
     std::vector<config::Transition> all = plan_.configuration.transitions;
     for (config::Transition& t : all) t.pointer.clear();
@@ -151,6 +157,29 @@ std::set<std::string> beginnings(const std::vector<Chain>& chains) {
 
 std::string text_of(const Difference::Set& set) {
   return fmt::format("parameter {}/{} is {}", set.component, set.parameter, config::text(set.after));
+}
+
+/// "the transforms: 'lidar' is moved, 'radar' is new"
+std::string text_of_transforms(const Parts& now, const Parts& next) {
+  const std::vector<config::FrameTransform> before = now.transforms(), after = next.transforms();
+  std::vector<std::string> changes;
+  const auto of_child = [](const std::vector<config::FrameTransform>& all, const std::string& child) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& t) { return t.child == child; });
+  };
+  for (const config::FrameTransform& t : after) {
+    const auto old = of_child(before, t.child);
+    if (old == before.end())
+      changes.push_back(fmt::format("'{}' is new", t.child));
+    else if (*old != t)
+      changes.push_back(fmt::format("'{}' is moved", t.child));
+  }
+  for (const config::FrameTransform& t : before)
+    if (of_child(after, t.child) == after.end()) changes.push_back(fmt::format("'{}' is removed", t.child));
+  constexpr std::size_t kMostShown = 5;
+  const std::size_t more = changes.size() > kMostShown ? changes.size() - kMostShown : 0;
+  changes.resize(changes.size() - more);
+  if (more != 0) changes.push_back(fmt::format("{} more", more));
+  return changes.empty() ? "the order of the transforms" : fmt::format("the transforms: {}", fmt::join(changes, ", "));
 }
 
 [[noreturn]] void needs_restart(const std::string& what, const std::string& now, const std::string& next) {
@@ -227,9 +256,26 @@ Difference difference(const Plan& now, const Plan& next) {
   if (chains != next_chains && std::none_of(all.restart.begin(), all.restart.end(), for_chains))
     all.others.emplace_back(kChains);
   if (of_now.transitions() != of_next.transitions()) all.others.emplace_back("the transitions between states");
+  if (of_now.transforms() != of_next.transforms()) all.others.push_back(text_of_transforms(of_now, of_next));
   if (a.needs != b.needs) all.others.emplace_back("'needs'");
   return all;
 }
+
+namespace {
+
+/// As detail::static_transform() needs them.
+void refuse_wrong(const std::vector<config::FrameTransform>& transforms) {
+  const bool wrong = transforms.size() > config::kMaxTransforms ||
+                     std::any_of(transforms.begin(), transforms.end(), [](const config::FrameTransform& t) {
+                       return !config::fits(config::Format::Frame, t.parent) ||
+                              !config::fits(config::Format::Frame, t.child) || t.parent == t.child ||
+                              !is_finite(t.place) || !is_rotation(t.place.rotation);
+                     });
+  if (wrong)
+    throw Error(ErrorCode::InvalidArgument, "the plan has wrong transforms", "make it with `cardan run --apply FILE`");
+}
+
+}  // namespace
 
 void refuse_unsound(const Plan& plan) {
   const auto name = [](const char* what, const std::string& text, config::Format format) {
@@ -265,6 +311,7 @@ void refuse_unsound(const Plan& plan) {
   if (beginnings(c.chains).size() > config::kMaxChainBeginnings)
     throw Error(ErrorCode::InvalidArgument, "the plan has chains with too many beginnings",
                 "make it with `cardan run --apply FILE`");
+  refuse_wrong(c.transforms);
   for (const Process& process : c.processes) {
     name("a process", process.name, config::Format::Name);
     once(processes, "processes", process.name);

@@ -159,6 +159,31 @@ TEST(Differences, ChangesThatRestartNoProcess) {
   EXPECT_TRUE(d.restart.empty());
 }
 
+TEST(Differences, ChangedTransformsRestartNothing) {
+  const auto placed = [](const std::string& child, double x = 0) {
+    return config::FrameTransform{
+        .parent = "base", .child = child, .place = {.translation = {x, 0, 0}, .rotation = {}}, .pointer = "/x"};
+  };
+  const auto told = [](std::vector<config::FrameTransform> from, std::vector<config::FrameTransform> to) {
+    Plan now = plan(), next = plan();
+    now.configuration.transforms = std::move(from);
+    next.configuration.transforms = std::move(to);
+    const Difference d = difference(now, next);
+    EXPECT_TRUE(d.restart.empty() && d.start.empty() && d.stop.empty());
+    return d.others;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(told({placed("a")}, {placed("a")}), Words{});
+  EXPECT_EQ(told({placed("a"), placed("b")}, {placed("a", 1), placed("c")}),
+            Words{"the transforms: 'a' is moved, 'c' is new, 'b' is removed"});
+  EXPECT_EQ(told({placed("a"), placed("b")}, {placed("b"), placed("a")}), Words{"the order of the transforms"});
+  EXPECT_EQ(told({}, {placed("a"), placed("b"), placed("c"), placed("d"), placed("e"), placed("f"), placed("g")}),
+            Words{"the transforms: 'a' is new, 'b' is new, 'c' is new, 'd' is new, 'e' is new, 2 more"});
+  config::FrameTransform elsewhere = placed("a");
+  elsewhere.pointer = "/transforms/7";
+  EXPECT_EQ(told({placed("a")}, {elsewhere}), Words{});
+}
+
 TEST(Differences, ChangesThatNeedANewRun) {
   EXPECT_THROW((void)after([](Plan& p) { p.configuration.name = "t"; }), Error);
   EXPECT_THROW((void)after([](Plan& p) { p.configuration.domain = "d"; }), Error);
@@ -191,6 +216,19 @@ TEST(Differences, NamesThatCannotBeAreRefused) {
       p.configuration.chains.push_back({.name = std::to_string(i), .from = "/" + std::to_string(i), .to = "/b"});
   });
   refused([](Plan& p) { process(p, 0).components[0].parameters["gain"] = std::nan(""); });
+  const config::FrameTransform right{.parent = "a", .child = "b"};
+  Plan good = plan();
+  good.configuration.transforms = {right};
+  EXPECT_NO_THROW(refuse_unsound(good));
+  const auto refused_transform = [&](const std::function<void(config::FrameTransform&)>& change) {
+    refused([&](Plan& p) { change(p.configuration.transforms.emplace_back(right)); });
+  };
+  refused_transform([](config::FrameTransform& t) { t.parent = ""; });
+  refused_transform([](config::FrameTransform& t) { t.child = std::string(61, 'x'); });
+  refused_transform([](config::FrameTransform& t) { t.child = "a"; });
+  refused_transform([](config::FrameTransform& t) { t.place.translation.y = std::nan(""); });
+  refused_transform([](config::FrameTransform& t) { t.place.rotation.w = 2; });
+  refused([&](Plan& p) { p.configuration.transforms.assign(config::kMaxTransforms + 1, right); });
 }
 
 TEST(Parts, ArriveInOrderOrNotAtAll) {

@@ -144,6 +144,22 @@ inline constexpr auto kFields<config::Chain> =
                               "budget", &config::Chain::budget, "pointer", &config::Chain::pointer);
 
 template <>
+inline constexpr auto kFields<Vector3> = all_fields<Vector3>("x", &Vector3::x, "y", &Vector3::y, "z", &Vector3::z);
+
+template <>
+inline constexpr auto kFields<Quaternion> =
+    all_fields<Quaternion>("x", &Quaternion::x, "y", &Quaternion::y, "z", &Quaternion::z, "w", &Quaternion::w);
+
+template <>
+inline constexpr auto kFields<Transform> =
+    all_fields<Transform>("translation", &Transform::translation, "rotation", &Transform::rotation);
+
+template <>
+inline constexpr auto kFields<config::FrameTransform> = all_fields<config::FrameTransform>(
+    "parent", &config::FrameTransform::parent, "child", &config::FrameTransform::child, "place",
+    &config::FrameTransform::place, "pointer", &config::FrameTransform::pointer);
+
+template <>
 inline constexpr auto kFields<config::Condition> =
     all_fields<config::Condition>("kind", &config::Condition::kind, "names", &config::Condition::names, "times",
                                   &config::Condition::times, "for", &config::Condition::lasting);
@@ -157,8 +173,9 @@ template <>
 inline constexpr auto kFields<config::Configuration> = all_fields<config::Configuration>(
     "name", &config::Configuration::name, "domain", &config::Configuration::domain, "realtime",
     &config::Configuration::realtime, "processes", &config::Configuration::processes, "topics",
-    &config::Configuration::topics, "chains", &config::Configuration::chains, "needs", &config::Configuration::needs,
-    "transitions", &config::Configuration::transitions, "source", &config::Configuration::source);
+    &config::Configuration::topics, "chains", &config::Configuration::chains, "transforms",
+    &config::Configuration::transforms, "needs", &config::Configuration::needs, "transitions",
+    &config::Configuration::transitions, "source", &config::Configuration::source);
 
 template <>
 inline constexpr auto kFields<PlanFile> =

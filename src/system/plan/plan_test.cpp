@@ -87,6 +87,10 @@ TEST(Plans, EveryKindOfKeySurvivesTheWay) {
   plan.configuration.processes.push_back({.name = "g", .command = {"a", "", "a"}});
   plan.configuration.chains = {
       {.name = "brake", .from = "/a", .to = "/b", .budget = std::chrono::milliseconds{60}, .pointer = "/chains/brake"}};
+  plan.configuration.transforms = {{.parent = "base_link",
+                                    .child = "lidar",
+                                    .place = {.translation = {1.2, -0.0, 1e-300}, .rotation = {0.5, -0.5, 0.5, -0.5}},
+                                    .pointer = "/transforms/0"}};
   plan.configuration.transitions.push_back(
       {.when = {.kind = config::Condition::Kind::InTime, .names = {"brake"}, .times = 3}});
   plan.log_levels = {{"", LogLevel::Warning}, {"camera", LogLevel::Error}, {"lidar", LogLevel::Debug}};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "cardan/configuration.hpp"
+#include "cardan/publisher.hpp"
+#include "cardan/transforms.hpp"
+
+namespace cardan::launcher {
+
+/// Publishes the transforms of a configuration as long as it exists: who comes later gets them too. One thread.
+class PlacedFrames {
+ public:
+  /// Makes all that publish() needs. Throws Error: as Publisher; InvalidArgument (a transform is wrong). Nothing is
+  /// published yet. Earlier publications stay, unless there are many more than before: then they have no publisher
+  /// until publish().
+  void prepare(const config::Configuration& configuration);
+  /// Publishes those of the last prepare() if they are others than before. Never blocks.
+  void publish() noexcept;
+
+ private:
+  std::optional<Publisher<TransformMessage>> publisher_;
+  std::size_t room_ = 0;  ///< transforms that it can publish
+  std::vector<TransformStamped> next_;
+  bool changed_ = false;  ///< next_ is not published yet
+};
+
+}  // namespace cardan::launcher
