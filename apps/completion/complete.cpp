@@ -36,6 +36,8 @@ constexpr std::array kSources = std::to_array<Source>({
     {"topic", "topic list --names"},
     {"topics", "topic list --names"},
     {"service", "service list --names"},
+    {"target", "tf tree --names"},
+    {"source", "tf tree --names"},
     {"type", "message list"},
     {"component", "component list --names"},
     {"parameter", "param list --names"},

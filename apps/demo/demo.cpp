@@ -34,6 +34,7 @@ constexpr const char* kExamples = R"(Examples:
   cardan demo --camera drive.mp4 --lidar drive.pcap  your own recordings (Velodyne HDL-32E or VLP-16)
   cardan demo --camera 0 --lidar 2368                a live camera, and a Velodyne that sends to UDP port 2368
   cardan demo --camera DRIVE/image_02 --lidar DRIVE/velodyne_points    a drive of KITTI, both in step
+  cardan demo --print-transforms DRIVE               the places of its sensors, for a configuration file
   cardan demo --camera drive.mp4 --detector yolov8n.onnx               a model that sees cars too (COCO's classes)
 
 It runs demo/street.json, which you can also give to `cardan run`, check and graph. While it runs, watch it from another
@@ -170,6 +171,12 @@ static void add_demo_command(CLI::App& app) {
   command->add_option("--lidar", a.demo.lidar,
                       "Velodyne pcap file, folder of KITTI scans, or UDP port (default: a simulated street). With "
                       "timestamps.txt, as in KITTI, the folders of both sensors keep step");
+  command->add_option("--calibration", a.demo.calibration,
+                      "Folder with KITTI's calib_*.txt: where the sensors are, so that the LiDAR's obstacles are drawn "
+                      "into the camera's picture (default: of a drive, the files above its pictures)");
+  command->add_option("--print-transforms", a.demo.print_transforms,
+                      "Only print the calibration in this folder (or above it) as \"transforms\" of a configuration "
+                      "file, for the image_0N of --camera (default: image_02)");
   command->add_option(
       "--detector", a.demo.detector,
       "ONNX file of a detector of COCO's classes: FastestDet, YOLOv5, YOLOv8, YOLO11 (default: OpenCV's "

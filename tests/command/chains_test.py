@@ -86,6 +86,12 @@ class Chains(unittest.TestCase):
                 self.assertTrue(way["hops"][0]["by"].startswith("detector"), way["hops"])
                 for frame in way["frames"]:
                     self.assertEqual([len(parts) for parts in frame["hops_us"]], [3, 3])
+                    # The page finds the messages of the frame by these.
+                    self.assertEqual([len(frame["sequences"]), frame["sequences"][-1]], [3, frame["sequence"]])
+                    self.assertEqual(frame["published_us"][-1] // 1000, frame["wall_ms"])
+                    spans = [after - before for before, after in zip(frame["published_us"], frame["published_us"][1:])]
+                    for span, parts in zip(spans, frame["hops_us"], strict=True):
+                        self.assertAlmostEqual(span, sum(parts), delta=2)
             cardan("param", "set", "detector/work_ms", str(BUDGET_MS + 200))
             self.until("running → degraded")
             stats = json.loads(cardan("component", "stats", "driver", "--once", "--seconds", "3", "--json", codes=(0, 3)))

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The publisher that the tests of the command look at. Obeys lines on standard input, answers each with one line:
 //   publish N · run HZ · pause · subscribe · take · exclusive · open · serve · serve_own · log · status · end (the
-//   publishers only); ends with its input.
+//   publishers only) · tf · tf_two · tf_loop · tf_recorded · tf_apart · tf_hostile · tf_row N · tf_silent · tf_pause;
+//   ends with its input.
 #include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "cardan/cardan.hpp"
 #include "cardan/service.hpp"
+#include "cardan/transforms.hpp"
 
 namespace {
 
@@ -83,6 +89,70 @@ class Publishers {
   cardan::Publisher<Wide> wide_{kWide};
 };
 
+/// Transforms for `cardan tf`.
+class Places {
+ public:
+  void add_static(std::string_view parent, std::string_view child, const cardan::Transform& place) {
+    static_.push_back(std::make_unique<cardan::StaticTransform>(parent, child, place));
+  }
+  /// 50 times a second, at x = 1 m and a yaw of 90°, until pause().
+  void move(std::string_view parent, std::string_view child, std::int64_t added_to_stamp = 0) {
+    moving_.emplace_back([=, this](const std::stop_token& stop) {
+      cardan::TransformOutput output{cardan::PublisherOptions{}};
+      const cardan::Transform place{.translation = {1, 0, 0}, .rotation = cardan::from_rpy(0, 0, 1.5707963267948966)};
+      while (!stop.stop_requested()) {
+        output.publish(parent, child, cardan::wall_now() + added_to_stamp, place);
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+      }
+      // The publisher stays, so that a frame is stale, and not unknown.
+      while (!ended_) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    });
+  }
+  void pause() {
+    for (std::jthread& one : moving_) one.request_stop();
+  }
+  /// Each in the one before it, in one message.
+  void row(std::size_t frames) {
+    cardan::Topic<cardan::TransformMessage> topic = cardan::kStaticTransforms;
+    topic.options.max_bytes = frames * sizeof(cardan::TransformStamped) + 1024;
+    raw_.emplace(topic);
+    auto message = raw_->loan();
+    message->transforms.resize(frames);
+    for (std::size_t i = 0; i < frames; ++i)
+      message->transforms[i] = placed(fmt::format("f{:03}", i), fmt::format("f{:03}", i + 1), {});
+    raw_->publish(std::move(message));
+  }
+  void silent() { raw_.emplace(cardan::kTransforms); }
+  void hostile() {
+    raw_.emplace(cardan::kStaticTransforms);
+    auto message = raw_->loan();
+    message->transforms.push_back(placed("map", "red\x1b[31m\nok: 1 frame\r", {}));
+    message->transforms.push_back(placed("map", "not\xff\xfeUTF-8", {}));
+    message->transforms.push_back(placed("map", std::string(60, 'x'), {{1e300, -1e300, 0}, {}}));
+    message->transforms.push_back(placed("map", "nan", {{std::nan(""), 0, 0}, {}}));
+    message->transforms.push_back(placed("map", "long", {{}, {0, 0, 0, 2}}));
+    message->transforms.push_back(placed("map", "map", {}));
+    message->transforms.push_back(placed("", "nowhere", {}));
+    raw_->publish(std::move(message));
+  }
+  ~Places() { ended_ = true; }
+
+ private:
+  static cardan::TransformStamped placed(std::string_view parent, std::string_view child,
+                                         const cardan::Transform& place) {
+    cardan::TransformStamped one;
+    one.header.frame_id = cardan::FrameId(parent);
+    one.child_frame_id = cardan::FrameId(child);
+    one.transform = place;
+    return one;
+  }
+
+  std::vector<std::unique_ptr<cardan::StaticTransform>> static_;
+  std::optional<cardan::Publisher<cardan::TransformMessage>> raw_;
+  std::atomic<bool> ended_{false};
+  std::vector<std::jthread> moving_;
+};
+
 }  // namespace
 
 int main() {
@@ -91,6 +161,7 @@ int main() {
   std::optional<cardan::Publisher<Own>> exclusive, no_log;
   std::optional<cardan::Publisher<False>> open;
   std::optional<cardan::Server<cardan::Service<False, False>>> silent;
+  Places places;
   std::atomic<bool> running{false};
   std::thread runner;
   const auto pause = [&] {
@@ -145,6 +216,34 @@ int main() {
       say("done");
     } else if (order == "log") {
       no_log.emplace(kNoLog);
+      say("done");
+    } else if (order == "tf") {
+      places.add_static("base_link", "lidar", {.translation = {1.2, 0, 1.5}, .rotation = {}});
+      places.move("map", "base_link");
+      say("done");
+    } else if (order == "tf_two") {  // of a second process: another parent
+      places.move("odom", "base_link");
+      say("done");
+    } else if (order == "tf_loop") {
+      places.move("lidar", "map");
+      say("done");
+    } else if (order == "tf_recorded") {  // stamps of another time
+      places.move("map", "base_link", -std::int64_t{100} * 24 * 3600 * 1'000'000'000);
+      say("done");
+    } else if (order == "tf_apart") {
+      places.add_static("trailer", "camera", {});
+      say("done");
+    } else if (order == "tf_hostile") {
+      places.hostile();
+      say("done");
+    } else if (order == "tf_row") {
+      places.row(static_cast<std::size_t>(number));
+      say("done");
+    } else if (order == "tf_silent") {
+      places.silent();
+      say("done");
+    } else if (order == "tf_pause") {
+      places.pause();
       say("done");
     } else if (order == "status") {
       say(publishers->status());
