@@ -46,6 +46,7 @@ from cardan._service import AnswerLoan, Client, Question, Server, Service, Ticke
 from cardan._simulation import Simulation
 from cardan._subscriber import Subscriber
 from cardan._topic import Topic
+from cardan._transforms import Frame, NoTransform, StaticTransform, TransformOutput, TransformProblem, Transforms
 from cardan._types import (
     Length,
     MaxLength,
@@ -84,6 +85,7 @@ __all__ = [
     "Encoded",
     "Error",
     "Event",
+    "Frame",
     "FusionPolicy",
     "Header",
     "Image",
@@ -95,6 +97,7 @@ __all__ = [
     "MaxLength",
     "Message",
     "NoAnswer",
+    "NoTransform",
     "Output",
     "Parameter",
     "Player",
@@ -115,10 +118,14 @@ __all__ = [
     "Service",
     "ServiceClient",
     "Simulation",
+    "StaticTransform",
     "Subscriber",
     "Ticket",
     "Timer",
     "Topic",
+    "TransformOutput",
+    "TransformProblem",
+    "Transforms",
     "Vector3",
     "Waiting",
     "anticipate",

@@ -14,9 +14,12 @@ from cardan._known import type_of
 from cardan._publisher import Publisher
 from cardan._service import Question, fill_question
 from cardan._topic import Topic
+from cardan._transforms import TransformOutput, Transforms, _numbers
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from cardan._service import Service
 
@@ -312,6 +315,19 @@ class Context:
             ),
             service,
         )
+
+    def transforms(self, *, history: float = 10.0) -> Transforms:
+        """Where frames are: reads /tf and /tf_static on its own thread, so that it is up to date also during a
+        callback. Each call returns the same tree, with the `history` (seconds) of the first."""
+        return Transforms._of(self._handle.transforms(nanoseconds(history, "history")))
+
+    def transform_output(self) -> TransformOutput:
+        """Where the component publishes places of frames."""
+        return TransformOutput._of(self._handle.transform_output())
+
+    def static_transform(self, parent: str, child: str, place: npt.ArrayLike) -> None:
+        """Publishes a place that never changes, a 4 × 4 matrix, as long as the component runs."""
+        self._handle.static_transform(parent, child, _numbers(place))
 
     def timer(
         self,

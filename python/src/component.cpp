@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/component.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,6 +28,7 @@
 #include "python/src/instance.hpp"
 #include "python/src/message.hpp"
 #include "python/src/samples.hpp"
+#include "python/src/transforms.hpp"
 #include "src/runtime/component_core.hpp"
 #include "src/runtime/runtime.hpp"
 
@@ -200,6 +202,11 @@ class ContextHandle {
                     nb::object cls, const ServiceOptions& options, const std::string& name) {
     return declare_client(life_, {service, std::move(question), std::move(answer), options}, held(std::move(cls)),
                           {.name = name});
+  }
+  nb::object transforms(std::int64_t history_ns) { return declare_transforms(life_, history_ns); }
+  nb::object transform_output() { return declare_transform_output(life_); }
+  void static_transform(const std::string& parent, const std::string& child, const Numbers& numbers) {
+    detail::declare_static_transform(core(), parent, child, transform_of(numbers));
   }
   void timer(std::int64_t period_ns, nb::object callback, bool catch_up, std::int64_t delay_ns,
              const std::string& name) {
@@ -397,6 +404,10 @@ void bind_component(nb::module_& m) {
            nb::arg("cls"), nb::arg("options"), nb::arg("callback"), nb::arg("holds"), nb::arg("name"))
       .def("client", &ContextHandle::client, nb::arg("service"), nb::arg("question"), nb::arg("answer"), nb::arg("cls"),
            nb::arg("options"), nb::arg("name"))
+      .def("transforms", &ContextHandle::transforms, nb::arg("history_ns"))
+      .def("transform_output", &ContextHandle::transform_output)
+      .def("static_transform", &ContextHandle::static_transform, nb::arg("parent"), nb::arg("child"),
+           nb::arg("numbers"))
       .def("timer", &ContextHandle::timer, nb::arg("period_ns"), nb::arg("callback"), nb::arg("catch_up"),
            nb::arg("delay_ns"), nb::arg("name"))
       .def("parameter", &ContextHandle::parameter, nb::arg("name"), nb::arg("initial"), nb::arg("min").none(),

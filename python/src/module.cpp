@@ -14,6 +14,7 @@
 #include "python/src/recorded.hpp"
 #include "python/src/service.hpp"
 #include "python/src/subscriber.hpp"
+#include "python/src/transforms.hpp"
 #include "python/src/type.hpp"
 
 NB_MODULE(_cardan, m) {
@@ -30,6 +31,7 @@ NB_MODULE(_cardan, m) {
   cardan::python::bind_publisher(m);
   cardan::python::bind_subscriber(m);
   cardan::python::bind_service(m);
+  cardan::python::bind_transforms(m);
   cardan::python::bind_fusion(m);
   cardan::python::bind_component(m);
   cardan::python::bind_host(m);
