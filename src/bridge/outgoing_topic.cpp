@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "src/bridge/wall_ahead.hpp"
 
 namespace cardan::bridge {
 namespace {
@@ -62,7 +62,7 @@ FramePtr OutgoingTopic::next(std::int64_t now) {
     auto frame = std::make_shared<OutgoingFrame>();
     frame->cdr = framer_.take_parts();
     frame->steady_ns = sample.publish_time();
-    frame->publish_ns = frame->steady_ns + (wall_now() - steady_now());
+    frame->publish_ns = frame->steady_ns + wall_ahead();
     frame->source_ns = sample.source_time();
     if (options_.source_times) frame->publish_ns = frame->source_ns;
     frame->sequence = sample.sequence();

@@ -116,6 +116,28 @@ class View(FoxgloveCase):
                 self.assertGreater(len(get(file)), 500)
                 self.assertNotIn("sourceMappingURL", get(file), "it would ask for a file that is not there")
 
+    # ---- places that never change
+
+    def test_a_client_that_comes_later_gets_what_was_published_on_tf_static(self):
+        def place(child):
+            data = struct.pack("<4BIiI", 0, 1, 0, 0, 1, 1000, 0)
+            for name in ("base_link", child):
+                data += b"\0" * (-(len(data) - 4) % 4) + struct.pack("<I", len(name) + 1) + name.encode() + b"\0"
+            return data + b"\0" * (-(len(data) - 4) % 8) + struct.pack("<7d", 1, 2, 3, 0, 0, 0, 1)
+
+        bridge = self.bridge("--in", "/tf_static")
+        publisher, all_of = self.viewer(bridge), [place(f"sensor {i}") for i in range(5)]
+        publisher.send("advertise", channels=[{"id": 1, "topic": "/tf_static", "encoding": "cdr", "schemaName": "tf2_msgs/msg/TFMessage"}])
+        publish = lambda data: publisher.socket.send(struct.pack("<BI", 1, 1) + data)
+        publish(all_of[0])
+        early = self.viewer(bridge).subscribe("/tf_static")
+        self.assertEqual(early.message()[2], all_of[0], "from its publisher's memory")
+        for data in all_of[1:]:
+            publish(data)
+            self.assertEqual(early.message()[2], data)
+        late = self.viewer(bridge).subscribe("/tf_static")
+        self.assertEqual([late.message()[2] for _ in all_of], all_of, "while another one reads")
+
     # ---- the log of `cardan run`
 
     def run_system(self):

@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { checkFrames } from "./page_frames_part.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "cardan-page-"));
 cpSync(join(process.argv[2], "src/bridge/foxglove/page"), folder, { recursive: true });
@@ -25,7 +26,8 @@ const { facts } = await load("overview.js");
 const { edgesOf, nearest } = await load("boxes.js");
 const { quantile } = await load("cloud.js");
 const { compare, latencies } = await load("look.js");
-const { SPAN, ageOf, keepFrames, meansOf, piecesOf, slowestOf } = await load("chain_frames.js");
+const { SPAN, ageOf, keepFrames, meansOf, messagesOf, piecesOf, slowestOf } = await load("chain_frames.js");
+const { BYTES, ChainSamples, Kept, LARGEST, SAMPLES, TOPICS } = await load("chain_samples.js");
 const { SPEEDS, nextSpeed, requestOf, spanText, stateOf } = await load("timeline.js");
 
 const DAGRE = "/usr/share/nodejs/dagre/dist/dagre.min.js"; // node-dagre-layout
@@ -292,7 +294,73 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.equal(meansOf([]), undefined);
   assert.deepEqual(piecesOf({ hops_us: [[0, 5, 10], [1, 0, 0]] }), [{ hop: 0, part: 1, from: 0, to: 5 }, { hop: 0, part: 2, from: 5, to: 15 }, { hop: 1, part: 0, from: 15, to: 16 }]);
   assert.deepEqual(keepFrames(kept, answer(), 2_000 + SPAN).map(({ sequence }) => sequence), [3]);
+  const [traced] = keepFrames([], { ways: [{ hops: way, frames: [{ ...frame(9, 1_000, 1), sequences: [70, 71, 9], published_us: [999_000, 999_500, 1_000_001] }] }] }, 1_000);
+  assert.deepEqual(messagesOf(traced, "/camera"), [{ topic: "/camera", sequence: 70, ms: 999 }, { topic: "/objects", sequence: 71, ms: 999.5 }, { topic: "/command", sequence: 9, ms: 1000.001 }]);
 }
+
+// ---- the messages of chains: found by their times, and never more than the bounds
+{
+  const kept = new Kept();
+  for (const ms of [10, 12, 11, 13, 13.01, NaN]) kept.add({ ms, bytes: 10 });
+  assert.deepEqual([kept.size, kept.bytes, kept.since], [5, 50, 10]);
+  assert.deepEqual([kept.at(11.005).length, kept.at(11.5).length, kept.at(13).length], [1, 0, 2], "two that are so near are not told apart");
+  for (let i = 0; i < 3 * SAMPLES; ++i) kept.add({ ms: 20 + i, bytes: 10 });
+  assert.deepEqual([kept.size, kept.bytes, kept.since], [SAMPLES, SAMPLES * 10, 20 + 2 * SAMPLES]);
+  for (let i = 0; i < 20; ++i) kept.add({ ms: 1e6 + i, bytes: LARGEST });
+  kept.add({ ms: 2e6, bytes: LARGEST + 1 });
+  assert.deepEqual([kept.size, kept.bytes, kept.tooLarge], [BYTES / LARGEST, BYTES, 1]);
+
+  const uses = new Map();
+  const channels = new Map([["/camera", "sensor_msgs/msg/Image"], ["/objects", "a/msg/B"], ["/map", "a/msg/B"], ["/new", "a/msg/B"]]);
+  const session = {
+    now: () => 1000,
+    channelOf: (topic) => (channels.has(topic) ? { schemaName: channels.get(topic) } : undefined),
+    previewOf: (type) => (type === "sensor_msgs/msg/Image" ? "picture" : null),
+    subscribe: (topic, listener) => (uses.set(topic, listener), () => uses.delete(topic)),
+  };
+  const samples = new ChainSamples(session);
+  samples.look(new Map([["/objects", { size: 100 }], ["/map", { size: 5e6 }], ["/new", { size: -1 }]]));
+  samples.want(["/camera", "/objects", "/map", "/new", "/inside"]);
+  assert.equal(uses.size, 0, "a view that nobody sees asks for nothing");
+  samples.shown(true);
+  assert.deepEqual([...uses.keys()], ["/camera", "/objects"], "neither large messages nor those of unknown size");
+  assert.deepEqual(uses.get("/camera").most, { picture: 320, points: 5000 });
+  uses.get("/camera").preview({ width: 1 }, new Uint8Array(10), 1500);
+  uses.get("/objects").message({ at: 1510.002, bytes: new Uint8Array(5) });
+  assert.equal(samples.find("/camera", 1500).sample.payload.length, 10);
+  assert.equal(samples.find("/objects", 1510.001).sample.message.at, 1510.002);
+  const why = (topic, ms) => samples.find(topic, ms).why;
+  assert.match(why("/camera", 1501), /at the page's pace/, "the next one is not taken in its place");
+  assert.match(why("/objects", 1600), /did not get it/);
+  assert.match(why("/objects", 900), /before the page read/);
+  assert.match(why("/map", 1500), /size/);
+  assert.match(why("/inside", 1500), /does not send/);
+  for (const off of [0, 0.01]) uses.get("/objects").message({ at: 1700 + off, bytes: new Uint8Array(5) });
+  assert.match(why("/objects", 1700), /Several/);
+  for (let i = 0; i <= SAMPLES; ++i) uses.get("/objects").message({ at: 2000 + i, bytes: new Uint8Array(5) });
+  assert.match(why("/objects", 1510.001), /gone/);
+  samples.isKeeping = false;
+  assert.equal(uses.size, 0);
+  assert.match(why("/camera", 1500), /not kept/);
+  samples.isKeeping = true;
+  for (let i = 0; i < 100; ++i) channels.set(`/more/${i}`, "sensor_msgs/msg/Image");
+  samples.want([...channels.keys()]);
+  assert.ok(uses.size <= TOPICS, `${uses.size} topics`);
+  samples.shown(false);
+  assert.equal(uses.size, 0);
+}
+
+// ---- detections over the picture of a frame: of the same coordinate frame and time alone
+{
+  const { boxesOn } = await load("chain_shots.js");
+  const head = { header: { stamp: { sec: 100, nanosec: 0 }, frame_id: "camera" } };
+  const detections = (frame_id, stamp, root = "vision_msgs/Detection2DArray") => ({ message: { use: { schema: { root } }, named: { header: { frame_id, stamp }, detections: [frame_id] } } });
+  const broken = { message: { use: { schema: { root: "vision_msgs/Detection2DArray" } }, get named() { throw new Error("the message ends too early"); } } };
+  const all = [detections("camera", 100_100_000_000n), detections("rear", 100_000_000_000n), detections("camera", 90_000_000_000n), detections("camera", 100_000_000_000n, "a/B"), broken, undefined, { head }];
+  assert.deepEqual(boxesOn(head, all), [["camera"]]);
+}
+
+await checkFrames(load);
 
 // ---- a recording's controls, as Foxglove's protocol has them
 {
@@ -313,4 +381,4 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
   assert.deepEqual(stateOf(state), { status: 3, ms: 5, speed: 2, didSeek: true });
 }
 rmSync(folder, { recursive: true });
-console.log("cards, pictures, the graph, plots, names, links, the controls of recordings, chains and contrasts are as they should be");
+console.log("cards, pictures, the graph, plots, names, links, the controls of recordings, chains, frames and contrasts are as they should be");

@@ -7,6 +7,7 @@
 
 #include "cardan/clock.hpp"
 #include "src/base/text_of_json.hpp"
+#include "src/bridge/wall_ahead.hpp"
 #include "src/trace/hops.hpp"
 
 namespace cardan::bridge::foxglove {
@@ -25,20 +26,29 @@ constexpr std::size_t kMostReasons = 16;
 
 double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-/// Frames since `since`, by the steady clock.
-json way_json(const trace::TracedWay& way, std::int64_t since, std::int64_t wall_ahead) {
+/// Frames since `since`, by the steady clock. `ahead`: the wall clock's.
+json way_json(const trace::TracedWay& way, std::int64_t since, std::int64_t ahead) {
   json hops = json::array(), frames = json::array();
   for (const trace::TracedWay::Hop& hop : way.hops) hops.push_back({{"by", hop.by}, {"to", hop.to}});
   const std::size_t skipped = way.frames.size() - std::min(way.frames.size(), kMostFrames);
   for (std::size_t i = skipped; i < way.frames.size(); ++i) {
     const trace::TracedFrame& frame = way.frames[i];
     if (frame.time_ns < since) continue;
-    json times = json::array();
-    for (const trace::HopTimes& hop : frame.hops)
+    // By their topics, sequences and times the page finds the messages on the way: one more than there are hops.
+    json times = json::array(), sequences = json::array({frame.first_sequence});
+    json published = json::array({(frame.first_ns + ahead) / 1'000});
+    for (std::size_t h = 0; h < frame.hops.size(); ++h) {
+      const trace::HopTimes& hop = frame.hops[h];
       times.push_back({us(hop.transport), us(hop.waiting), us(hop.running)});
+      sequences.push_back(hop.sequence);
+      const std::int64_t at = h + 1 < frame.hops.size() ? frame.hops[h + 1].caused_ns : frame.time_ns;
+      published.push_back((at + ahead) / 1'000);
+    }
     frames.push_back({{"sequence", frame.sequence},
-                      {"wall_ms", (frame.time_ns + wall_ahead) / 1'000'000},
-                      {"hops_us", std::move(times)}});
+                      {"wall_ms", (frame.time_ns + ahead) / 1'000'000},
+                      {"hops_us", std::move(times)},
+                      {"sequences", std::move(sequences)},
+                      {"published_us", std::move(published)}});
   }
   return {{"hops", std::move(hops)}, {"frames", std::move(frames)}};
 }
@@ -61,14 +71,14 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
       topics.push_back({.from = chain.from, .to = chain.to});
     }
   const std::vector<trace::TracedChain> found = trace::find_chains(events_, trace::words_of(*observer_), topics);
-  const std::int64_t now = steady_now(), wall_ahead = wall_now() - now;
+  const std::int64_t now = steady_now(), ahead = wall_ahead();
   nlohmann::json chains = nlohmann::json::array(), problems = nlohmann::json::array();
   for (std::size_t i = 0; i < found.size(); ++i) {
     nlohmann::json ways = nlohmann::json::array();
     std::uint64_t more = found[i].more_ways;
     for (const trace::TracedWay& way : found[i].ways)
       if (ways.size() < kMostWays)
-        ways.push_back(way_json(way, now - kSent, wall_ahead));
+        ways.push_back(way_json(way, now - kSent, ahead));
       else
         more += way.frames.size();
     chains.push_back({{"name", reports[i]->chain},

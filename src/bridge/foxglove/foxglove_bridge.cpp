@@ -21,6 +21,8 @@ namespace {
 constexpr std::size_t kMostPast = 4096;
 constexpr std::size_t kMostDepth = 32;  ///< large messages that wait for a client; each is a slot
 constexpr int kFramesOfOneTurn = 32;
+constexpr std::size_t kMostOfPlaces = 256 << 10;  ///< bytes of a message on /tf_static that is kept
+constexpr std::size_t kBytesOfPlaces = 4 << 20;   ///< of all that are kept
 /// ns that a topic stays subscribed without clients: one that comes and goes all the time costs no handshake each time.
 constexpr std::int64_t kLinger = 1'000'000'000;
 constexpr std::int64_t kWhenMemoryRunsOut = 10'000'000;  ///< ns until the next try
@@ -34,7 +36,7 @@ ServerOptions server_options(const FoxgloveRules& rules) {
           .hosts = rules.hosts};
 }
 
-/// A small message in one piece, which holds no slot.
+/// A message in one piece, which holds no slot.
 FramePtr copy_of(const OutgoingFrame& frame) {
   auto copy = std::make_shared<OutgoingFrame>();
   copy->publish_ns = frame.publish_ns;
@@ -146,6 +148,7 @@ void FoxgloveBridge::add(const Catalogue::Change& change) {
     channel.depth = log ? kKeptLogLines : depth;
     channel.is_log = log;
     channel.is_owners = change.is_owners;
+    channel.is_places = !rule.latched && topic.type == "tf2_msgs/msg/TFMessage" && topic.name.ends_with("/tf_static");
     channel.is_clock = !playback_ && topic.name == "/clock" && topic.type == "rosgraph_msgs/msg/Clock";
     by_name_[topic.name] = id;
     for (auto& [number, viewer] : viewers_) viewer->advertise(channel);
@@ -296,6 +299,21 @@ void FoxgloveBridge::deliver(Channel& channel, FramePtr frame) {
     if (channel.latched.size() > channel.depth) channel.latched.pop_front();
   } else if (playback_) {
     keep_for_a_pause(channel, frame);
+  } else if (channel.is_places) {
+    keep_places(channel, frame);
+  }
+}
+
+/// As ROS 2 has it for /tf_static: a client that comes later gets what all publishers have sent. The copies hold no
+/// slot.
+void FoxgloveBridge::keep_places(Channel& channel, const FramePtr& frame) {
+  if (frame->size() > kMostOfPlaces) return;
+  channel.latched.push_back(frame->size() <= kSmallBytes ? frame : copy_of(*frame));
+  std::size_t bytes = 0;
+  for (const FramePtr& one : channel.latched) bytes += one->size();
+  while (channel.latched.size() > kSmallOfOneChannel || bytes > kBytesOfPlaces) {
+    bytes -= channel.latched.front()->size();
+    channel.latched.pop_front();
   }
 }
 

@@ -82,6 +82,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void show_playback(Viewer& viewer);
   /// In a pause nothing comes for a client that subscribes then.
   static void keep_for_a_pause(Channel& channel, const FramePtr& frame);
+  static void keep_places(Channel& channel, const FramePtr& frame);
   /// Whether it is later than what is shown: it was played before somebody went back.
   [[nodiscard]] bool is_later(const OutgoingFrame& frame) const;
   /// The counts of a topic before it went, so that nothing that was lost is forgotten.

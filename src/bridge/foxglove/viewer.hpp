@@ -40,6 +40,7 @@ struct Channel {
   bool is_owners = false;  ///< clients of other users do not get it
   bool is_clock = false;
   bool is_log = false;         ///< of `cardan run`
+  bool is_places = false;      ///< /tf_static
   std::int64_t opened_ns = 0;  ///< steady clock
   std::set<Viewer*> viewers{};
   std::deque<FramePtr> latched{};

@@ -37,6 +37,32 @@ export function edgesOf(boxes) {
   return new Float32Array(all);
 }
 
+/** Boxes over the picture that a canvas shows: a list of each topic. `head`: of the picture. */
+export function drawBoxes(canvas, head, lists) {
+  const c = canvas.getContext("2d");
+  if (!c?.strokeRect) return;
+  const scale = canvas.width / head.width;
+  const unit = Math.max(1, canvas.width / 480);
+  lists.forEach((boxes, i) => {
+    c.strokeStyle = c.fillStyle = ["#39ff6e", "#ffd23f", "#4cc9ff", "#ff6b9d"][i % 4];
+    c.lineWidth = 2 * unit;
+    c.font = `${Math.round(12 * unit)}px system-ui, sans-serif`;
+    for (const box of boxes.slice(0, DRAWN)) {
+      c.save();
+      c.translate(box.center_x * scale, box.center_y * scale);
+      c.rotate(box.theta);
+      const [w, h] = [box.size_x * scale, box.size_y * scale];
+      c.strokeRect(-w / 2, -h / 2, w, h);
+      const text = `${box.label} ${(box.score * 100).toFixed(0)} %`;
+      c.strokeStyle = "#000c"; // so that it can be read on any image
+      c.lineWidth = 3 * unit;
+      c.strokeText(text, -w / 2, -h / 2 - 4 * unit);
+      c.fillText(text, -w / 2, -h / 2 - 4 * unit);
+      c.restore();
+    }
+  });
+}
+
 export class Boxes {
   isWanted = true;
   #users = new Set();
@@ -85,27 +111,6 @@ export class Boxes {
 
   /** `head`: of the picture that the canvas shows. */
   draw(canvas, head) {
-    const c = canvas.getContext("2d");
-    if (!this.isWanted || !c?.strokeRect) return;
-    const scale = canvas.width / head.width;
-    const unit = Math.max(1, canvas.width / 480);
-    this.#of(FLAT, head).forEach((boxes, i) => {
-      c.strokeStyle = c.fillStyle = ["#39ff6e", "#ffd23f", "#4cc9ff", "#ff6b9d"][i % 4];
-      c.lineWidth = 2 * unit;
-      c.font = `${Math.round(12 * unit)}px system-ui, sans-serif`;
-      for (const box of boxes.slice(0, DRAWN)) {
-        c.save();
-        c.translate(box.center_x * scale, box.center_y * scale);
-        c.rotate(box.theta);
-        const [w, h] = [box.size_x * scale, box.size_y * scale];
-        c.strokeRect(-w / 2, -h / 2, w, h);
-        const text = `${box.label} ${(box.score * 100).toFixed(0)} %`;
-        c.strokeStyle = "#000c"; // so that it can be read on any image
-        c.lineWidth = 3 * unit;
-        c.strokeText(text, -w / 2, -h / 2 - 4 * unit);
-        c.fillText(text, -w / 2, -h / 2 - 4 * unit);
-        c.restore();
-      }
-    });
+    if (this.isWanted) drawBoxes(canvas, head, this.#of(FLAT, head));
   }
 }

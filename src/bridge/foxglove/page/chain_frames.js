@@ -6,14 +6,14 @@ export const MOST = 3000; // frames
 
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
-/** Adds the frames of an answer of /chains.json: [{way, sequence, wall_ms, hops_us, all}], the oldest first. The same
-    frame comes in several answers. */
+/** Adds the frames of an answer of /chains.json: [{way, sequence, wall_ms, hops_us, all, sequences, published_us}], the
+    oldest first. The same frame comes in several answers. */
 export function keepFrames(kept, chain, nowMs) {
   const known = new Set(kept.map((frame) => frame.key));
   for (const way of chain.ways)
-    for (const { sequence, wall_ms, hops_us } of way.frames) {
+    for (const { sequence, wall_ms, hops_us, sequences, published_us } of way.frames) {
       const key = `${JSON.stringify(way.hops)} ${sequence}`;
-      if (!known.has(key)) kept.push({ key, way: way.hops, sequence, wall_ms, hops_us, all: sum(hops_us.flat()) });
+      if (!known.has(key)) kept.push({ key, way: way.hops, sequence, wall_ms, hops_us, all: sum(hops_us.flat()), sequences, published_us });
       known.add(key);
     }
   kept.sort((a, b) => a.wall_ms - b.wall_ms);
@@ -55,3 +55,6 @@ export function piecesOf({ hops_us }) {
   );
   return pieces;
 }
+
+/** [{topic, sequence, ms: its publication}] of the messages on the way of a frame, which began on the topic `from`. */
+export const messagesOf = ({ way, sequences, published_us }, from) => [from, ...way.map(({ to }) => to)].map((topic, i) => ({ topic, sequence: sequences[i], ms: published_us[i] / 1000 }));

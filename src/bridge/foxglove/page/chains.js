@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chains of the running system: their ages over time, and where the time of each frame went. While this view is
 // shown, the bridge traces the system.
-import { MOST, SPAN, ageOf, keepFrames, meansOf, piecesOf, slowestOf } from "./chain_frames.js";
+import { MOST, SPAN, ageOf, keepFrames, meansOf, messagesOf, piecesOf, slowestOf } from "./chain_frames.js";
+import { ChainSamples } from "./chain_samples.js";
+import { ChainShots } from "./chain_shots.js";
 import { cell, clockText, timeText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -31,10 +33,13 @@ function bar(frame, whole, className) {
 
 class Chain {
   #frames = [];
-  #chosen = null; // a frame
+  #chosen = null; // a frame; it stays until the reader chooses another one
+  #found = new Map(); // key of a frame → what is there of its messages
+  #shots = new ChainShots();
 
-  constructor(name, openTopic) {
+  constructor(name, openTopic, samples) {
     this.openTopic = openTopic;
+    this.samples = samples;
     this.facts = html("p", {});
     this.ages = svg("svg", { class: "ages", viewBox: "0 0 1000 120", preserveAspectRatio: "none", role: "img", "aria-label": `Age of ${name} over the last minute; the figures above and the table below say it in numbers` });
     this.scale = html("p", { className: "scale" });
@@ -45,17 +50,36 @@ class Chain {
     this.rows = html("div", { role: "group" });
     this.rows.setAttribute("aria-label", `Frames of ${name}`);
     this.topics = html("p", { className: "bar" });
-    this.box = html("section", { className: "chain" }, html("h2", { textContent: name }), this.facts, this.ages, this.scale, this.hopsTitle, this.hops, html("div", { className: "wide" }, html("table", {}, html("thead", {}, head), this.body)), this.topics, html("h3", { textContent: "Newest frames, and the slowest one of the last minute" }), this.rows);
+    this.box = html("section", { className: "chain" }, html("h2", { textContent: name }), this.facts, this.ages, this.scale, this.hopsTitle, this.hops, html("div", { className: "wide" }, html("table", {}, html("thead", {}, head), this.body)), this.topics, this.#shots.box, html("h3", { textContent: "Newest frames, and the slowest one of the last minute" }), this.rows);
   }
 
   show(chain, nowMs) {
     this.chain = chain;
     this.#frames = keepFrames(this.#frames, chain, nowMs);
-    if (!this.#frames.includes(this.#chosen)) this.#chosen = null;
+    this.#findMessages();
     this.#showFacts();
     this.#showAges(nowMs);
     this.#showHops();
     this.#showRows();
+  }
+
+  /** The topics on its ways, the first and the last one before the others. */
+  get topicsOfWays() {
+    const ways = new Set(this.#frames.map(({ way }) => way));
+    return [this.chain.from, this.chain.to, ...[...ways].flatMap((way) => way.map(({ to }) => to))];
+  }
+
+  /** The messages of the chosen frame and of the slowest one stay, as long as the frame is one of them. */
+  #findMessages() {
+    const before = this.#found;
+    this.#found = new Map();
+    for (const frame of [this.#chosen, slowestOf(this.#frames)]) {
+      if (!frame || this.#found.has(frame.key)) continue;
+      const known = before.get(frame.key) ?? [];
+      this.#found.set(frame.key, messagesOf(frame, this.chain.from).map(({ topic, ms }, i) => (known[i]?.sample ? known[i] : this.samples.find(topic, ms))));
+    }
+    if (this.#chosen) this.#shots.show(this.#chosen.key, messagesOf(this.#chosen, this.chain.from), this.#found.get(this.#chosen.key));
+    else this.#shots.clear();
   }
 
   #showFacts() {
@@ -102,13 +126,14 @@ class Chain {
 
   #showRows() {
     const slowest = slowestOf(this.#frames);
+    const whole = Math.max(slowest?.all ?? 0, this.#chosen?.all ?? 0) || 1;
     const shown = this.#frames.slice(-NEWEST).reverse();
     if (slowest && !shown.includes(slowest)) shown.push(slowest);
     if (this.#chosen && !shown.includes(this.#chosen)) shown.push(this.#chosen);
     const had = this.rows.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     this.rows.replaceChildren(
       ...shown.map((frame) => {
-        const button = html("button", { className: "frame-row", onclick: () => this.#choose(frame) }, html("span", { textContent: `${frame === slowest ? "slowest: " : ""}${frame.sequence}, ${usText(frame.all)}` }), bar(frame, slowest.all || 1, ""));
+        const button = html("button", { className: "frame-row", onclick: () => this.#choose(frame) }, html("span", { textContent: `${frame === slowest ? "slowest: " : ""}${frame.sequence}, ${usText(frame.all)}` }), bar(frame, whole, ""));
         button.dataset.key = frame.key;
         button.setAttribute("aria-pressed", String(frame === this.#chosen));
         return button;
@@ -118,6 +143,7 @@ class Chain {
   }
   #choose(frame) {
     this.#chosen = this.#chosen === frame ? null : frame;
+    this.#findMessages();
     this.#showHops();
     this.#showRows();
   }
@@ -127,8 +153,18 @@ export class Chains {
   #chains = new Map();
 
   /** `openTopic(name)`: shows its messages. */
-  constructor(openTopic) {
+  constructor(session, openTopic) {
     this.openTopic = openTopic;
+    this.samples = new ChainSamples(session);
+    $("chains-keep").onchange = () => (this.samples.isKeeping = $("chains-keep").checked);
+  }
+
+  shown(isShown) {
+    this.samples.shown(isShown);
+  }
+  /** topic → figures, of look.js. */
+  look(figures) {
+    this.samples.look(figures);
   }
 
   /** `answer`: of /chains.json. */
@@ -137,9 +173,10 @@ export class Chains {
     const names = answer.chains.map(({ name, to }) => `${name} ${to}`);
     for (const name of this.#chains.keys()) if (!names.includes(name)) this.#chains.delete(name);
     answer.chains.forEach((chain, i) => {
-      if (!this.#chains.has(names[i])) this.#chains.set(names[i], new Chain(chain.name, this.openTopic));
+      if (!this.#chains.has(names[i])) this.#chains.set(names[i], new Chain(chain.name, this.openTopic, this.samples));
       this.#chains.get(names[i]).show(chain, answer.wall_ms);
     });
+    this.samples.want([...this.#chains.values()].flatMap((chain) => chain.topicsOfWays));
     const boxes = names.map((name) => this.#chains.get(name).box);
     if (boxes.length !== $("chain-list").children.length || boxes.some((box, i) => box !== $("chain-list").children[i])) $("chain-list").replaceChildren(...boxes);
     const said = [...answer.problems];

@@ -36,7 +36,7 @@ export function fromAbove(points, width, height) {
   return all;
 }
 
-function drawPoints(canvas, points) {
+export function drawPoints(canvas, points) {
   const size = { width: 320, height: 200 };
   if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
   const c = canvas.getContext("2d");

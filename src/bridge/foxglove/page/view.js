@@ -3,6 +3,7 @@
 import { Boxes } from "./boxes.js";
 import { Chains } from "./chains.js";
 import { Detail } from "./detail.js";
+import { Frames } from "./frames_view.js";
 import { Graph } from "./graph.js";
 import { Log } from "./log.js";
 import { compare, poll } from "./look.js";
@@ -61,15 +62,19 @@ const detail = new Detail(session, boxes, () => {
   keepPlace();
 });
 const plots = new Plots(session, keepPlace);
-const timeline = (session.timeline = new Timeline(session, () => plots.seeked()));
+const timeline = (session.timeline = new Timeline(session, () => {
+  plots.seeked();
+  frames.seeked();
+}));
 const system = new System(session);
+const frames = new Frames(session);
 const log = new Log(session);
 const openTopic = (topic) => {
   show("topics");
   choose(topic);
 };
 const graph = new Graph(openTopic);
-const chains = new Chains(openTopic);
+const chains = new Chains(session, openTopic);
 
 let noticeEnd = 0;
 /** The bridge's messages to this page; the log keeps them. */
@@ -105,6 +110,8 @@ function show(view) {
   }
   detail.shown(view === "topics");
   topics.shown(view === "topics");
+  frames.shown(view === "system");
+  chains.shown(view === "chains");
   keepPlace();
   if (view === "log") log.show();
   if (view === "plots") plots.draw();
@@ -181,6 +188,7 @@ poll(
     topics.look(seen.topics);
     overview();
     plots.look(seen.publishers);
+    chains.look(seen.topics);
     if (shownView === "graph") graph.show(seen, asked.components ?? []);
   },
 );
