@@ -3,10 +3,14 @@
 // twice.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <opencv2/core/utility.hpp>
+#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 #include <string>
@@ -14,6 +18,7 @@
 #include <vector>
 
 #include "cardan/error.hpp"
+#include "cardan/log.hpp"
 #include "cardan/simulation.hpp"
 #include "demo/sensors/raycast.hpp"
 #include "demo/topics.hpp"
@@ -115,6 +120,77 @@ TEST(Components, TheWholeFileGivesTheSameTwiceBitForBit) {
   EXPECT_GT(once.size(), 1000U) << "obstacles are found";
   EXPECT_EQ(once, drive_the_file());
   cv::setNumThreads(threads);
+}
+
+/// The blue pixels that the detector drew, when a scan of `frame` had a pedestrian 8 m ahead.
+struct Drawn {
+  std::string log{};
+  int blue = 0;       ///< pixels
+  cv::Rect around{};  ///< of these
+};
+Drawn draw_lidar_of(const std::string& frame) {
+  const std::string file = testing::TempDir() + "cardan-lidar-in-picture.png";
+  Drawn drawn;
+  set_log([&](LogLevel, const std::string& line) { drawn.log += line + "\n"; });
+  {
+    Simulation simulation(street({"detector/threads=1", "detector/picture=\"" + file + "\""}),
+                          {"camera", "lidar", "obstacles"}, {.begin = 1'000'000'000});
+    simulation.start();
+    simulation.push(kCameraInfo, {kWidth, kHeight, pinhole(kWidth, kHeight, 1.2)});
+    // Of these three, the second is nearest to the picture.
+    for (const std::int64_t ms : {1940, 2010, 2030}) {
+      simulation.at(ms * 1'000'000, [&, ms] {
+        simulation.push(kObstacles, [&](Detections3D& all) {
+          all.header.frame_id = FrameId(frame);
+          all.header.stamp = ms * 1'000'000;
+          Detection3D person;
+          person.label = "pedestrian";
+          person.center.position = {8, ms == 2010 ? 1.0 : -1.0, -0.9};
+          person.size = {0.5, 0.5, 1.8};
+          all.detections.push_back(person);
+        });
+      });
+    }
+    simulation.at(2'000'000'000, [&] {
+      simulation.push(kBigImages, [](Image& image) {
+        image.mat(kHeight, kWidth, CV_8UC3).setTo(cv::Scalar(90, 90, 90));
+        image.header.frame_id = "camera";
+        image.header.stamp = 2'000'000'000;
+      });
+    });
+    simulation.run_until(3'000'000'000);
+  }  // ends the detector, which draws
+  set_log({});
+  const cv::Mat picture = cv::imread(file);
+  cv::Mat blue;
+  cv::inRange(picture, cv::Scalar(180, 100, 0), cv::Scalar(255, 255, 100), blue);
+  drawn.blue = cv::countNonZero(blue);
+  drawn.around = cv::boundingRect(blue);
+  std::filesystem::remove(file);
+  return drawn;
+}
+
+TEST(Components, TheLidarsObstaclesAreDrawnIntoThePictureWhereTheyAre) {
+  const int threads = cv::getNumThreads();
+  const Drawn drawn = draw_lidar_of("lidar_simulated");  // whose place street.json gives
+  cv::setNumThreads(threads);
+  EXPECT_EQ(drawn.log, "");
+  EXPECT_GT(drawn.blue, 100);
+  // The nearest face is 7.75 m ahead, from 0.75 m to 1.25 m to the left and from 1.8 m below the camera to its height.
+  const double focal = kWidth / 2.0 / std::tan(0.6), per_metre = focal / 7.75;
+  EXPECT_NEAR(drawn.around.x, kWidth / 2.0 - 1.25 * per_metre, 2);
+  EXPECT_NEAR(drawn.around.y, kHeight / 2.0, 2);
+  EXPECT_GT(drawn.around.br().y, kHeight / 2.0 + 1.8 * per_metre);
+}
+
+TEST(Components, WithoutThePlaceOfTheLidarItsObstaclesAreNotDrawnAndThisIsReportedOnce) {
+  const int threads = cv::getNumThreads();
+  const Drawn drawn = draw_lidar_of("lidar_roof");
+  cv::setNumThreads(threads);
+  EXPECT_EQ(drawn.blue, 0);
+  EXPECT_NE(drawn.log.find("the LiDAR's obstacles are not drawn into the picture"), std::string::npos) << drawn.log;
+  EXPECT_NE(drawn.log.find("lidar_roof"), std::string::npos) << drawn.log;
+  EXPECT_EQ(std::count(drawn.log.begin(), drawn.log.end(), '\n'), 1) << drawn.log;
 }
 
 TEST(Components, ComponentsToLeaveOutMustBeThere) { EXPECT_THROW(Simulation(street(), {"radar"}), Error); }

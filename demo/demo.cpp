@@ -21,8 +21,10 @@
 #include "demo/report/drawing.hpp"
 #include "demo/report/say.hpp"
 #include "demo/sensors/camera_source.hpp"
+#include "demo/sensors/kitti_calibration.hpp"
 #include "demo/sensors/lidar_source.hpp"
 #include "demo/sockets/socket_run.hpp"
+#include "demo/steps.hpp"
 #include "src/base/output_file.hpp"
 #include "src/system/launcher/system_lock.hpp"
 
@@ -89,6 +91,9 @@ void save_picture(const CardanRun& run, const std::string& path) {
     return;
   }
   say("Picture of the detections: {}\n", path);
+  if (!run.inputs().lidar_simulated && run.calibration().empty())
+    say("The LiDAR's obstacles are not in the camera's picture, because it is not known where they are: give a folder "
+        "with KITTI's calibration files (--calibration).\n");
 }
 
 void hints(const Run& run) {
@@ -208,7 +213,10 @@ int run_all(const DemoOptions& options, const std::function<void()>& on_start) {
     }
     DemoOptions of_run = options;
     const bool first = results.empty();
-    if (!first) of_run.crash.clear();
+    if (!first) {
+      of_run.crash.clear();
+      of_run.picture.clear();  // one is enough, and the detector then reads what it needs for its work alone
+    }
     CardanRun run(of_run, setup, folder.path(), view);
     fine = go(run, seconds, results);
     if (run.crash()) {
@@ -260,7 +268,12 @@ int look_at_inputs(const DemoOptions& options) {
   }
   try {
     set_detector_threads(1);  // none that would stay in this process
-    if (here) static_cast<void>(open_video(options.camera, {.folder = options.lidar}));
+    if (here) {
+      const auto camera = open_video(options.camera, {.folder = options.lidar});
+      static_cast<void>(projection_of(*camera, options.camera, options.calibration));
+    } else if (!options.calibration.empty()) {
+      static_cast<void>(read_kitti_calibration(options.calibration, kitti_camera_of(options.camera)));
+    }
     if (device && number && !fs::exists("/dev/video" + options.camera, ignored))
       throw Error(ErrorCode::Unavailable, "there is no /dev/video" + options.camera,
                   "list the cameras: ls /dev/video*; or give a video file");
@@ -273,10 +286,39 @@ int look_at_inputs(const DemoOptions& options) {
   return 0;
 }
 
+int no_calibration(const std::string& option) {
+  return complain(option + ": no calib_velo_to_cam.txt in it, nor in the folders above it",
+                  "give the folder with KITTI's calibration files, or a drive in it", kUsage);
+}
+
+/// The calibration of a KITTI drive is next to it. One that is given must be there: else the exit code, 0: all is well.
+int look_for_calibration(DemoOptions& options) {
+  const bool drive = is_folder_of_frames(options.camera) && is_folder_of_frames(options.lidar);
+  const std::string given = options.calibration;
+  if (given.empty() && !drive) return 0;
+  options.calibration = find_kitti_calibration(given.empty() ? options.camera : given);
+  if (given.empty() || !options.calibration.empty()) return 0;
+  return no_calibration("--calibration " + given);
+}
+
+int print_transforms(const DemoOptions& options) {
+  const std::string folder = find_kitti_calibration(options.print_transforms);
+  if (folder.empty()) return no_calibration("--print-transforms " + options.print_transforms);
+  try {
+    // The camera is that of the pictures, or of the folder that was given.
+    const std::string& pictures = options.camera.empty() ? options.print_transforms : options.camera;
+    say("{}", transforms_text(transforms_of(read_kitti_calibration(folder, kitti_camera_of(pictures)))));
+    return 0;
+  } catch (const Error& error) {
+    return complain(error.cause(), error.remedy(), kFailed);
+  }
+}
+
 }  // namespace
 
 int run_demo(const DemoOptions& given, const std::function<void()>& on_start) {
   DemoOptions options = given;
+  if (!options.print_transforms.empty()) return print_transforms(options);
   if (!(options.seconds >= 1) || options.seconds > 86400) {
     return complain(fmt::format("--seconds {} is out of range", options.seconds), "give 1 to 86400", kUsage);
   }
@@ -286,6 +328,7 @@ int run_demo(const DemoOptions& given, const std::function<void()>& on_start) {
   }
   if (options.camera.empty()) options.camera = usual_camera();
   if (!kHasOpenCv) options.picture.clear();
+  if (const int code = look_for_calibration(options); code != 0) return code;
   if (const int code = look_at_inputs(options); code != 0) return code;
   if (!options.json.empty()) {
     // Better now than after half a minute.

@@ -15,7 +15,9 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 #include <opencv2/videoio.hpp>
 #include <sstream>
 #include <string_view>
@@ -123,6 +125,13 @@ class Demo : public testing::Test {
     }
     return {};
   }
+  // KITTI's calibration of a camera that is where the LiDAR is and looks ahead, for pictures of 320 x 240.
+  void write_calibration(const fs::path& folder) const {
+    std::ofstream(folder / "calib_velo_to_cam.txt") << "R: 0 -1 0 0 0 -1 1 0 0\nT: 0 0 0\n";
+    std::ofstream(folder / "calib_cam_to_cam.txt") << "S_rect_02: 3.200000e+02 2.400000e+02\n"
+                                                      "R_rect_00: 1 0 0 0 1 0 0 0 1\n"
+                                                      "P_rect_02: 240 0 160 0 0 240 120 0 0 0 1 0\n";
+  }
   // Names of topics, sockets and folders that are still there.
   std::string left_behind() const {
     std::string names;
@@ -228,6 +237,7 @@ TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
   }
   pictures.close();
   scans.close();
+  write_calibration(folder_);
   const std::string picture = (folder_ / "seen.png").string();
   ASSERT_EQ(run({"--camera", (folder_ / "image_02/data/%010d.png").string(), "--lidar",
                  (folder_ / "velodyne_points").string(), "--detector", (folder_ / "model.onnx").string(),
@@ -240,6 +250,25 @@ TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
   const auto edge = drawn.at<cv::Vec3b>(90, 160);  // the left edge of the box, orange on black and white
   EXPECT_GT(edge[2], 200);
   EXPECT_LT(edge[0], 100);
+  // The LiDAR's obstacle, 6 m ahead and 0.7 to 1.3 m to the right, from the height of the camera down to the road.
+  cv::Mat blue;
+  cv::inRange(drawn.colRange(0, 320).rowRange(24, 240), cv::Scalar(200, 110, 0), cv::Scalar(255, 220, 120), blue);
+  const cv::Rect around = cv::boundingRect(blue);
+  EXPECT_NEAR(around.x, 160 + 0.7 * 40, 4);
+  EXPECT_NEAR(around.y + 24, 120, 4);
+  EXPECT_GT(around.br().y + 24, 120 + 1.2 * 40);
+}
+
+TEST_F(Demo, ACalibrationIsPrintedAsTransformsOfAConfiguration) {
+  write_calibration(folder_);
+  fs::create_directories(folder_ / "drive/image_02/data");
+  ASSERT_EQ(run({"--print-transforms", (folder_ / "drive").string()}), 0) << output_;
+  const auto transforms = nlohmann::json::parse(output_).at("transforms");
+  ASSERT_EQ(transforms.size(), 1U) << output_;
+  EXPECT_EQ(transforms[0].at("parent"), "lidar");
+  EXPECT_EQ(transforms[0].at("child"), "camera");
+  EXPECT_NEAR(transforms[0].at("rpy")[0].get<double>(), -1.5708, 1e-4) << output_;
+  EXPECT_EQ(left_behind(), "");
 }
 
 TEST_F(Demo, ASilentUdpPortFailsAfterAStatedTime) {
@@ -410,6 +439,15 @@ TEST_F(Demo, MistakesAreNamedWithARemedy) {
   check({"--camera", video_, "--detector", "/nonexistent.onnx"}, 2, "no such file", "FastestDet");
   check({"--camera", video_, "--detector", text}, 1, "not an ONNX model", "FastestDet");
   EXPECT_EQ(output_.find("Runs the same as"), std::string::npos) << "before anything was started\n" << output_;
+  check({"--camera", video_, "--calibration", "/nonexistent"}, 2, "no calib_velo_to_cam.txt", "KITTI");
+  check({"--print-transforms", "/nonexistent"}, 2, "no calib_velo_to_cam.txt", "KITTI");
+  write_calibration(folder_);
+  std::ofstream(folder_ / "calib_cam_to_cam.txt", std::ios::app) << "P_rect_03: 1 2 3\n";
+  fs::create_directory(folder_ / "image_03");
+  check({"--print-transforms", (folder_ / "image_03").string()}, 1, "'P_rect_03' has 3 numbers instead of 12", "KITTI");
+  std::ofstream(folder_ / "calib_cam_to_cam.txt") << "S_rect_02: 1242 375\nR_rect_00: 1 0 0 0 1 0 0 0 1\n"
+                                                     "P_rect_02: 240 0 160 0 0 240 120 0 0 0 1 0\n";
+  check({"--camera", video_, "--calibration", folder_.string()}, 1, "is for pictures of 1242 x 375", "rectified");
   check({"--camera", folder_.string()}, 1, "no .png", "KITTI");
   check({"--camera", (folder_ / "%05d.png").string()}, 1, "no .png", "KITTI");
   check({"--camera", video_, "--lidar", folder_.string()}, 1, "no .bin", "KITTI");

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "demo/steps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
+#include "cardan/error.hpp"
 #include "demo/detector/coco.hpp"
 #include "demo/detector/motion_detector.hpp"
-#include "demo/report/drawing.hpp"
+#include "demo/sensors/kitti_calibration.hpp"
 
 namespace cardan::street {
 namespace {
 
 constexpr const char* kSimulatedFrame = "lidar_simulated";
+constexpr std::int64_t kSameMoment = 100'000'000;  // ns, a turn of a LiDAR
 
 // How good a scan is for the picture: the more pedestrians near the path the better.
 int interest(std::span<const Obstacle> obstacles) {
@@ -47,11 +52,23 @@ Topic<PointCloud> topic_of(const LidarSource& lidar) {
   return {kClouds.name, {.max_bytes = lidar.max_points() * sizeof(Point)}};
 }
 
+ProjectionMatrix projection_of(const CameraSource& camera, const std::string& pictures,
+                               const std::string& calibration) {
+  if (calibration.empty()) return pinhole(camera.width(), camera.height(), static_cast<double>(Car{}.camera_fov));
+  const KittiCalibration read = read_kitti_calibration(calibration, kitti_camera_of(pictures));
+  if (read.width != 0 && (read.width != camera.width() || read.height != camera.height()))
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("the calibration in {} is for pictures of {} x {}, but these have {} x {}", calibration,
+                            read.width, read.height, camera.width(), camera.height()),
+                "give the calibration of the drive's day, and the drive's rectified pictures (..._sync)");
+  return read.projection;
+}
+
 void fill(Image& image, CameraSource& camera, std::uint64_t sequence) {
   camera.read(
       image.resize(static_cast<std::uint32_t>(camera.height()), static_cast<std::uint32_t>(camera.width()), "bgr8"));
   image.header.stamp = camera.stamp();
-  image.header.frame_id = camera.drawn() ? FrameId(kDrawnFrame) : FrameId("camera");
+  image.header.frame_id = camera.drawn() ? FrameId(kDrawnFrame) : FrameId(kCameraFrame);
   image.header.sequence = sequence;
 }
 
@@ -61,7 +78,7 @@ void fill(PointCloud& cloud, LidarSource& lidar, std::uint64_t sequence) {
   if (points < room) static_cast<void>(cloud.resize_points_for_overwrite<Point>(points));
   cloud.is_dense = lidar.rows() == 1;
   cloud.header.stamp = lidar.stamp();
-  cloud.header.frame_id = lidar.simulated() ? FrameId(kSimulatedFrame) : FrameId("lidar");
+  cloud.header.frame_id = lidar.simulated() ? FrameId(kSimulatedFrame) : FrameId(kLidarFrame);
   cloud.header.sequence = sequence;
 }
 
@@ -98,15 +115,40 @@ void DetectStep::find(const Image& image, std::uint64_t sequence, Detections2D& 
 
 void DetectStep::remember(const Image& image) {
   const Picture picture = picture_of(image);
-  if (picture.empty() || (!best_.empty() && seen_.size() <= best_seen_.size())) return;
+  if (picture.empty()) return;
+  const bool more = best_.empty() || seen_.size() > best_seen_.size();
+  const bool with_lidar = seen_.size() == best_seen_.size() && has_lidar_ && !best_scan_;  // if its scan comes
+  if (!more && !with_lidar) return;
   best_pixels_.assign(picture.pixels, picture.pixels + picture.step * static_cast<std::size_t>(picture.height));
   best_ = picture;
   best_.pixels = best_pixels_.data();
   best_seen_.assign(seen_.begin(), seen_.end());
+  best_header_ = image.header;
+  best_scan_.reset();
+  best_lidar_ = {};
+}
+
+bool DetectStep::is_nearer(const Header& scan) const noexcept {
+  const auto distance = [&](std::int64_t stamp) { return std::abs(stamp - best_header_.stamp); };
+  return !best_.empty() && distance(scan.stamp) <= kSameMoment &&
+         (!best_scan_ || distance(scan.stamp) < distance(*best_scan_));
+}
+
+void DetectStep::remember(const Detections3D& obstacles, const Transform& in_camera,
+                          const ProjectionMatrix& projection) {
+  has_lidar_ = true;
+  best_scan_ = obstacles.header.stamp;
+  best_lidar_ = {.simulated = obstacles.header.frame_id == kSimulatedFrame};
+  for (const Detection3D& d : obstacles.detections) {
+    const auto box = box_in_picture(d, in_camera, projection, best_.width, best_.height);
+    if (!box) continue;
+    const Obstacle obstacle = obstacle_of(d);
+    best_lidar_.obstacles.push_back({*box, obstacle.kind, std::hypot(d.center.position.x, d.center.position.y)});
+  }
 }
 
 bool DetectStep::draw(const std::string& file) const {
-  return best_.empty() || draw_seen(file, best_, best_seen_, detector_->name());
+  return best_.empty() || draw_seen(file, best_, best_seen_, detector_->name(), best_scan_ ? &best_lidar_ : nullptr);
 }
 
 void ObstacleStep::find(const PointCloud& cloud, std::uint64_t sequence, Detections3D& found) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "demo/decision/fusion.hpp"
 #include "demo/decision/obstacles.hpp"
 #include "demo/detector/picture_detector.hpp"
+#include "demo/report/drawing.hpp"
 #include "demo/sensors/camera_source.hpp"
 #include "demo/sensors/lidar_source.hpp"
 #include "demo/topics.hpp"
@@ -23,6 +25,12 @@ namespace cardan::street {
 /// The topics of the drivers, as big as their sources need.
 [[nodiscard]] Topic<Image> topic_of(const CameraSource& camera);
 [[nodiscard]] Topic<PointCloud> topic_of(const LidarSource& lidar);
+
+/// How the camera sees: with a calibration (a folder with KITTI's files, for the `image_0N` in `pictures`) as these
+/// say, else as the decision assumes. Throws Error as read_kitti_calibration(), and InvalidArgument if the calibration
+/// is for pictures of another size.
+[[nodiscard]] ProjectionMatrix projection_of(const CameraSource& camera, const std::string& pictures,
+                                             const std::string& calibration);
 
 /// The picture or scan that wait() announced, straight into the message. `sequence` is that of the message.
 void fill(Image& image, CameraSource& camera, std::uint64_t sequence);
@@ -39,9 +47,16 @@ class DetectStep {
   explicit DetectStep(const Options& options);
   /// `sequence` of the image; the message says with it what it was found in.
   void find(const Image& image, std::uint64_t sequence, Detections2D& found);
-  /// Keeps the picture that find() looked at last, if more was seen in none. For after the work: it copies.
+  /// Keeps the picture that find() looked at last, if more was seen in it than in those before. For after the work: it
+  /// copies.
   void remember(const Image& image);
-  /// Writes that picture with what was seen drawn in, if there is one. False: the file cannot be written.
+  /// The header of that picture; null: none yet.
+  [[nodiscard]] const Header* remembered() const noexcept { return best_.empty() ? nullptr : &best_header_; }
+  /// Whether this scan is of the same moment as that picture, and nearer to it than the scans before.
+  [[nodiscard]] bool is_nearer(const Header& scan) const noexcept;
+  /// Keeps what the LiDAR found in that scan for the picture. `in_camera`: the place of its frame in the picture's.
+  void remember(const Detections3D& obstacles, const Transform& in_camera, const ProjectionMatrix& projection);
+  /// Writes that picture with what both sensors saw drawn in, if there is one. False: the file cannot be written.
   [[nodiscard]] bool draw(const std::string& file) const;
 
  private:
@@ -54,6 +69,10 @@ class DetectStep {
   Picture best_;
   std::vector<std::uint8_t> best_pixels_;
   std::vector<Seen> best_seen_;
+  Header best_header_;
+  std::optional<std::int64_t> best_scan_;  ///< when it was taken
+  LidarInPicture best_lidar_;
+  bool has_lidar_ = false;  ///< some picture had a scan
 };
 
 /// Finds obstacles. One thread at a time.

@@ -36,7 +36,9 @@ std::unique_ptr<PictureDetector> open_detector(const std::string& model) {
 
 void set_detector_threads(int) {}
 
-bool draw_seen(const std::string&, const Picture&, std::span<const Seen>, const std::string&) { return false; }
+bool draw_seen(const std::string&, const Picture&, std::span<const Seen>, const std::string&, const LidarInPicture*) {
+  return false;
+}
 bool draw_obstacles(const std::string&, std::span<const Point>, std::span<const Obstacle>, bool) { return false; }
 std::string side_by_side(const std::string&, const std::string&) { return {}; }
 

@@ -19,8 +19,14 @@ class Camera : public Component {
              "video file (looped), folder of pictures, V4L2 device or URL; \"drawn\": a drawn street; empty: the "
              "pedestrian street video, or the drawn street if that is not here",
          .fixed = true});
+    const auto calibration = context.parameter(
+        "calibration", std::string(),
+        {.description =
+             "folder with KITTI's calib_*.txt, of the day of the pictures; empty: a field of view of 1.2 rad",
+         .fixed = true});
     source_ =
         open_camera((*video).empty() ? usual_camera() : *video, beside_of(context, "lidar", "the LiDAR's folder"));
+    projection_ = projection_of(*source_, *video, *calibration);
     images_ = context.output(topic_of(*source_));
     info_ = context.output(kCameraInfo);
     notes_.open(context);
@@ -33,6 +39,7 @@ class Camera : public Component {
     if (auto info = info_.loan()) {
       info->width = width;
       info->height = static_cast<std::uint32_t>(source_->height());
+      info->projection = projection_;
       info_.publish(std::move(info));
     }
     notes_.say(ready_note(static_cast<std::uint8_t>(Role::Camera), source_->describe(), width));
@@ -45,6 +52,7 @@ class Camera : public Component {
   }
 
   std::unique_ptr<CameraSource> source_;
+  ProjectionMatrix projection_{};
   Output<Image> images_;
   Output<CameraInfo> info_;
   Notes notes_;

@@ -23,14 +23,15 @@ class Decide : public Component {
       notes_.received(kSeenHop, seen, seen->detections.size() * sizeof(Detection2D), received);
       notes_.idle();
     });
-    context.input(kObstacles, [this](const Sample<Detections3D>& obstacles) {
+    const auto on_obstacles = [this](const Sample<Detections3D>& obstacles) {
       const std::int64_t received = context_->now();
       obstacles_ = obstacles;
       step_.see(*obstacles, context_->now());
       decide(kCloudHop, obstacles->header);
       notes_.received(kObstaclesHop, obstacles, obstacles->detections.size() * sizeof(Detection3D), received);
       notes_.idle();
-    });
+    };
+    context.input(kObstacles, on_obstacles, {.depth = 1});
   }
 
   void decide(HopIndex sensor, const Header& header) {

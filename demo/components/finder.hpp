@@ -33,10 +33,17 @@ class Finder : public Component {
       step_->find(*frame, frame.sequence(), *found);
       out_.publish(std::move(found));
       notes_.received(hop, frame, frame->data.size(), received);
-      if (!(*picture_).empty()) step_->remember(*frame);
+      if (draws()) remember(*frame);
       notes_.idle();
     });
   }
+
+  /// Whether the detections are drawn at the end. After declare() has begun.
+  [[nodiscard]] bool draws() const { return !(*picture_).empty(); }
+  /// After the work on a frame, if the detections are drawn.
+  virtual void remember(const In& frame) { step_->remember(frame); }
+  [[nodiscard]] Step& step() { return *step_; }
+  [[nodiscard]] Context& context() { return *context_; }
 
  private:
   void on_stop() override {

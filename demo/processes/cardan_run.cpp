@@ -9,6 +9,7 @@
 #include "cardan/error.hpp"
 #include "demo/files.hpp"
 #include "demo/processes/cpu_seconds.hpp"
+#include "demo/sensors/kitti_calibration.hpp"
 #include "src/config/json_text.hpp"
 #include "src/system/launcher/crash.hpp"
 #include "src/system/launcher/launcher_control.hpp"
@@ -88,6 +89,7 @@ std::vector<std::string> CardanRun::parameters() const {
   const DemoOptions& o = options();
   text("camera/video", o.camera);
   text("camera/lidar", o.lidar);
+  text("camera/calibration", o.calibration);
   text("lidar/source", o.lidar);
   text("lidar/camera", o.camera);
   for (const char* driver : {"camera/origin_ns", "lidar/origin_ns"}) number(driver, origin());
@@ -108,6 +110,8 @@ void CardanRun::run() {
   if (setup() == Setup::WithoutPriorities)
     changes.variables.insert(changes.variables.end(), kWithoutPriorities.begin(), kWithoutPriorities.end());
   plan::Plan plan = street_plan(changes);
+  if (const std::string& folder = options().calibration; !folder.empty())
+    plan.configuration.transforms = transforms_of(read_kitti_calibration(folder, kitti_camera_of(options().camera)));
   launcher::LauncherOptions launch{.reports = options().reports};
   launch.grace = std::chrono::seconds{20};  // the demo also runs on computers that are busy with other things
   launch.tick = std::chrono::milliseconds{100};

@@ -28,6 +28,8 @@ class CardanRun : public Run {
   /// Files with what was found; made when the run ends.
   [[nodiscard]] std::string camera_picture() const { return folder_ + "/camera.png"; }
   [[nodiscard]] std::string obstacles_picture() const { return folder_ + "/obstacles.png"; }
+  /// Folder with the calibration of the sensors; "": none.
+  [[nodiscard]] const std::string& calibration() const noexcept { return options().calibration; }
 
  private:
   void run() override;

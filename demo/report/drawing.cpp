@@ -22,6 +22,8 @@ const cv::Scalar kRed(60, 60, 240);
 const cv::Scalar kOrange(40, 160, 250);
 const cv::Scalar kYellow(60, 220, 230);
 const cv::Scalar kGrey(150, 150, 150);
+const cv::Scalar kBlue(255, 170, 60);  // the LiDAR in the camera's picture
+const cv::Scalar kDimBlue(160, 110, 60);
 
 void caption(cv::Mat& picture, const std::string& text) {
   cv::rectangle(picture, cv::Rect(0, 0, picture.cols, 24), cv::Scalar::all(0), cv::FILLED);
@@ -75,15 +77,45 @@ std::string count_text(std::span<const Seen> seen) {
   return text.empty() ? "nothing" : text;
 }
 
+void draw_lidar(cv::Mat& out, const LidarInPicture& lidar) {
+  std::vector<const LidarInPicture::Box*> near_first;
+  for (const auto& o : lidar.obstacles) near_first.push_back(&o);
+  std::sort(near_first.begin(), near_first.end(),
+            [](const auto* a, const auto* b) { return a->distance < b->distance; });
+  const auto point = [](double x, double y) { return cv::Point(static_cast<int>(x), static_cast<int>(y)); };
+  for (const auto* o : near_first) {
+    const cv::Scalar& colour = o->kind == Obstacle::Kind::Structure ? kDimBlue : kBlue;
+    for (const PictureLine& line : std::span(o->box.lines).first(o->box.count))
+      cv::line(out, point(line.x0, line.y0), point(line.x1, line.y1), colour, 1, cv::LINE_AA);
+  }
+  constexpr double kScale = 0.4;
+  std::vector<cv::Rect> taken;  // by the texts of nearer ones
+  for (const auto* o : near_first) {
+    if (o->kind == Obstacle::Kind::Structure) continue;
+    const std::string text = fmt::format("{} {:.0f} m", kind_name(o->kind), o->distance);
+    int below = 0;
+    const cv::Size size = cv::getTextSize(text, cv::FONT_HERSHEY_SIMPLEX, kScale, 1, &below);
+    const cv::Point at = point(std::clamp(o->box.left, 0.0, std::max(0.0, static_cast<double>(out.cols - size.width))),
+                               std::min(o->box.bottom + size.height + 3, static_cast<double>(out.rows - below)));
+    const cv::Rect plate(at.x, at.y - size.height - 1, size.width, size.height + below);
+    if (std::any_of(taken.begin(), taken.end(), [&](const cv::Rect& other) { return (other & plate).area() > 0; }))
+      continue;
+    taken.push_back(plate);
+    cv::rectangle(out, plate, cv::Scalar(40, 24, 8), cv::FILLED);
+    cv::putText(out, text, at, cv::FONT_HERSHEY_SIMPLEX, kScale, kBlue, 1, cv::LINE_AA);
+  }
+}
+
 }  // namespace
 
-bool draw_seen(const std::string& file, const Picture& picture, std::span<const Seen> seen,
-               const std::string& detector) {
+bool draw_seen(const std::string& file, const Picture& picture, std::span<const Seen> seen, const std::string& detector,
+               const LidarInPicture* lidar) {
   cv::Mat out;
   if (picture.channels == 1)
     cv::cvtColor(mat_of(picture), out, cv::COLOR_GRAY2BGR);
   else
     out = mat_of(picture).clone();
+  if (lidar != nullptr) draw_lidar(out, *lidar);
   for (const Seen& s : seen) {
     const cv::Rect box(static_cast<int>(s.x), static_cast<int>(s.y), static_cast<int>(s.width),
                        static_cast<int>(s.height));
@@ -92,7 +124,11 @@ bool draw_seen(const std::string& file, const Picture& picture, std::span<const 
     cv::putText(out, fmt::format("{} {:.2f}", s.label, s.score), cv::Point(box.x, std::max(box.y - 4, 36)),
                 cv::FONT_HERSHEY_SIMPLEX, 0.45, colour, 1, cv::LINE_AA);
   }
-  caption(out, fmt::format("camera: {} ({})", count_text(seen), detector));
+  std::string title = fmt::format("camera: {} ({})", count_text(seen), detector);
+  if (lidar != nullptr)
+    title += fmt::format("; blue: {} of the {}LiDAR", several("obstacle", lidar->obstacles.size()),
+                         lidar->simulated ? "SIMULATED " : "");
+  caption(out, title);
   return cv::imwrite(file, out);
 }
 
