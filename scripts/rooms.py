@@ -29,16 +29,17 @@ src/transport/endpoint: detail/{basis,loaned_slot,sample_block,sample_clock,stop
 src/transport/discovery | run directory, connections (client, server), access rules, shares of other users
 src/transport: publisher subscriber sample any_publisher any_subscriber wait_any stop observer detail/{publisher_end,subscriber_end} | publisher, subscriber, observer
 src/transport/service: service service_options detail/service_end | questions and answers: servers, clients, who may attach to whose stream
-src/messages: messages messages/* image point_cloud local_message any_type type_layout cdr cdr_reader cdr_writer eigen pcl | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
+src/messages: messages messages/* image point_cloud local_message any_type type_layout cdr cdr_reader cdr_writer eigen pcl transform_math | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
 src/c: cardan.h | the C interface
 src/mcap: mcap/* detail/checksum | MCAP files
 src/config: configuration | the configuration file
 src/runtime/fusion: fusion_policy detail/{fusion_core,fusion_rule} | sets of inputs
 : component_options cycle codec | public types that the executor also uses
 src/runtime/executor | ports, channels, groups of threads
-: detail/declaring | public types that the callbacks of services also use
+: output detail/{declaring,encoded,unset} | public types that the callbacks of services, and transforms, also use
 src/runtime/service | services and clients of components, also in a simulation
-src/runtime: component context output parameter fusion protobuf service_client simulation detail/{encoded,unset} | components, and what they declare
+src/transforms: transforms | where frames are: the tree, its topics, what is refused
+src/runtime: component context parameter fusion protobuf service_client simulation | components, and what they declare
 src/system/plan | what runs: the configuration, read once, with the changes of the command line; sealed for the processes
 src/system/host | inside a process: loads components, answers questions, watchdog
 src/system/launcher | outside: starts, watches, restarts
@@ -78,6 +79,7 @@ apps/doctor: apps/terminal apps
 apps/top: apps/terminal apps apps/component
 apps/topic: apps/terminal apps apps/protobuf apps/message apps/component
 apps/service: apps/terminal apps apps/component apps/message
+apps/tf: apps/terminal apps apps/component
 apps/trace: apps/terminal apps apps/component
 apps/tour: apps/terminal apps
 apps/view: apps
@@ -102,10 +104,10 @@ demo/decision: demo demo/sensors demo/detector
 demo/processes/{roles}: demo/decision
 demo/report/{measurements,note,statistics}: demo/processes
 demo/processes/{cpu_seconds,crash,priorities,processes}: demo/report
-demo/report: demo demo/detector demo/decision demo/processes
+demo/report: demo demo/sensors demo/detector demo/decision demo/processes
 demo: demo/sensors demo/detector demo/decision demo/report
 demo/components: demo demo/sensors demo/processes
-demo/processes: demo
+demo/processes: demo demo/sensors
 demo/sockets: demo demo/processes
 demo/{demo,entry}: demo/sensors demo/detector demo/processes demo/report demo/sockets
 apps/demo: apps/terminal apps apps/bag apps/record apps/run demo
@@ -124,6 +126,7 @@ bench/bridge/fastdds: bench bench/bridge/v2x
 bench/pipeline: bench bench/results bench/transport bench/transport/peers
 bench/pipeline/lidar: demo/sensors bench/pipeline
 bench/pipeline/vision: demo demo/sensors demo/detector bench/pipeline
+bench/transforms:
 bench/record/peers/{fio} bench/record/peers/ros1/{bag_count} bench/record/peers/rosbag2/{message,message_cache}: bench bench/transport
 bench/record: bench bench/results bench/transport bench/transport/peers bench/record/peers bench/record/peers/ros1 bench/record/peers/rosbag2
 bench/record/peers:
