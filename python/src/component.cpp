@@ -29,6 +29,7 @@
 #include "python/src/message.hpp"
 #include "python/src/samples.hpp"
 #include "python/src/transforms.hpp"
+#include "python/src/waits.hpp"
 #include "src/runtime/component_core.hpp"
 #include "src/runtime/runtime.hpp"
 
@@ -70,7 +71,7 @@ class OutputHandle {
     AnyLoan loan = message.content->release();
     const detail::Filled filled = detail::take_out(loan);
     if (!reliable_) return detail::publish_filled(*core_, filled);
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     return detail::publish_filled(*core_, filled);
   }
 

@@ -14,6 +14,7 @@
 #include "python/src/errors.hpp"
 #include "python/src/in_use.hpp"
 #include "python/src/message.hpp"
+#include "python/src/waits.hpp"
 
 namespace nb = nanobind;
 
@@ -28,7 +29,7 @@ class PublisherHandle {
   PublisherHandle(std::string topic, std::shared_ptr<AnyType> type, const TopicOptions& options, std::string domain,
                   std::string via)
       : topic_(std::move(topic)), type_(std::move(type)), reliable_(options.reliable) {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     end_ = std::make_shared<PublisherEnd>(topic_, type_->message_type(), options,
                                           PublisherOptions{.domain = std::move(domain), .via = std::move(via)});
   }
@@ -55,7 +56,7 @@ class PublisherHandle {
     AnyLoan loan = message.content->release();
     const detail::Filled filled = detail::take_out(loan);
     if (!reliable_) return PublisherEnd::publish(filled);
-    const nb::gil_scoped_release others_run;  // it may wait for subscribers, at most reliable_timeout
+    const OthersRun others_run;  // it may wait for subscribers, at most reliable_timeout
     return PublisherEnd::publish(filled);
   }
 
@@ -74,7 +75,7 @@ class PublisherHandle {
     const std::shared_ptr<PublisherEnd> last = std::move(end_);
     end_ = nullptr;
     if (last == nullptr) return;
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     const_cast<std::shared_ptr<PublisherEnd>&>(last).reset();
   }
 

@@ -75,7 +75,7 @@ class QuestionHandle {
     const detail::Filled filled = detail::take_out(loan);
     bool replied = false;
     {
-      const nb::gil_scoped_release others_run;
+      const OthersRun others_run;
       replied = end_.reply(filled, *block_);
     }
     if (replied) close();
@@ -162,7 +162,7 @@ class ServerHandle {
   ServerHandle(std::string service, std::shared_ptr<AnyType> question, std::shared_ptr<AnyType> answer, nb::handle cls,
                const ServiceOptions& options, std::string domain, std::uint32_t holds)
       : contract_{std::move(service), std::move(question), std::move(answer), options}, cls_(nb::borrow(cls)) {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     detail::ServiceType type = server_type(contract_);
     end_ =
         std::make_shared<ServerEnd>(contract_.service, std::move(type.question), nullptr, std::move(type.answer),
@@ -185,7 +185,7 @@ class ServerHandle {
     for (;;) {
       nb::object question = handed_over(*end, [&] {
         const std::int64_t left = std::clamp<std::int64_t>(until - steady_now(), 0, kSlice);
-        const nb::gil_scoped_release others_run;
+        const OthersRun others_run;
         return end->wait(std::chrono::nanoseconds(left));
       });
       if (!question.is_none()) return question;
@@ -201,7 +201,7 @@ class ServerHandle {
   void close() {
     std::shared_ptr<ServerEnd> last = std::move(end_);
     end_ = nullptr;
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     last.reset();
   }
 
@@ -238,7 +238,7 @@ class ClientHandle {
   ClientHandle(std::string service, std::shared_ptr<AnyType> question, std::shared_ptr<AnyType> answer, nb::handle cls,
                const ServiceOptions& options, std::string domain)
       : contract_{std::move(service), std::move(question), std::move(answer), options}, cls_(nb::borrow(cls)) {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     detail::ServiceType type = client_type(contract_);
     end_ = std::make_shared<ClientEnd>(contract_.service, std::move(type.question), std::move(type.answer), nullptr,
                                        contract_.options, ClientOptions{.domain = std::move(domain)});
@@ -284,7 +284,7 @@ class ClientHandle {
     for (;;) {
       detail::Outcome outcome;
       {
-        const nb::gil_scoped_release others_run;
+        const OthersRun others_run;
         outcome = end->wait(number, std::chrono::nanoseconds(kSlice));
       }
       if (outcome.reason != NoAnswer::Pending) return seen(std::move(outcome));
@@ -309,7 +309,7 @@ class ClientHandle {
       bool found = false;
       {
         const std::int64_t left = std::clamp<std::int64_t>(until - steady_now(), 0, kSlice);
-        const nb::gil_scoped_release others_run;
+        const OthersRun others_run;
         found = end->wait_for_server(std::chrono::nanoseconds(left));
       }
       if (found) return true;
@@ -322,7 +322,7 @@ class ClientHandle {
   void close() {
     std::shared_ptr<ClientEnd> last = std::move(end_);
     end_ = nullptr;
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     last.reset();
   }
 

@@ -46,7 +46,7 @@ class SubscriberHandle {
   SubscriberHandle(std::string topic, std::shared_ptr<AnyType> type, nb::handle cls, const TopicOptions& options,
                    const SubscriberOptions& endpoint)
       : topic_(std::move(topic)), type_(std::move(type)), cls_(nb::borrow(cls)) {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     end_ = std::make_shared<AnySubscriber>(topic_, type_->message_type(), options, endpoint);
   }
 
@@ -67,7 +67,7 @@ class SubscriberHandle {
     for (;;) {
       nb::object message = handed_over(*end, [&] {
         const std::int64_t left = std::clamp<std::int64_t>(until - steady_now(), 0, kSlice);
-        const nb::gil_scoped_release others_run;
+        const OthersRun others_run;
         return end->wait(std::chrono::nanoseconds(left));
       });
       if (!message.is_none()) return message;
@@ -89,7 +89,7 @@ class SubscriberHandle {
   void close() {
     std::shared_ptr<AnySubscriber> last = std::move(end_);
     end_ = nullptr;
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     last.reset();  // unless a thread waits: that one then ends it, at most 100 ms later
   }
 
@@ -179,7 +179,7 @@ std::int64_t wait_any_of(const nb::list& given, std::int64_t timeout) {
     const std::int64_t now = steady_now();
     std::size_t ready = kNothing;
     {
-      const nb::gil_scoped_release others_run;
+      const OthersRun others_run;
       ready = set.wait(now + std::clamp<std::int64_t>(until - now, 0, kSlice));
     }
     if (ready != kNothing) return static_cast<std::int64_t>(ready);

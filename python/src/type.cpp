@@ -14,6 +14,7 @@
 #include "cardan/type_layout.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/errors.hpp"
+#include "python/src/waits.hpp"
 #include "src/messages/ros2_definitions.hpp"
 
 namespace nb = nanobind;
@@ -33,7 +34,7 @@ std::shared_ptr<AnyType> of_topic(const std::string& topic, const std::string& d
   refuse_fork();
   std::optional<AnyType> type;
   {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     type = AnyType::of_topic(topic, {.domain = domain});
   }
   if (!type)

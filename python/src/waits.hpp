@@ -39,6 +39,22 @@ class InWait {
   ~InWait() { waits.inside.fetch_sub(1, std::memory_order_seq_cst); }
 };
 
+/// Other threads of the interpreter run as long as this object lives. At the interpreter's end it keeps the lock: a thread
+/// that wants it back then is ended by the interpreter, in the middle of C++, which ends the process.
+class OthersRun {
+ public:
+  OthersRun() : state_(waits.ended ? nullptr : PyEval_SaveThread()) {}
+  OthersRun(const OthersRun&) = delete;
+  OthersRun& operator=(const OthersRun&) = delete;
+  ~OthersRun() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+
+ private:
+  InWait inside_;  ///< until the lock is back
+  PyThreadState* state_;
+};
+
 /// As `Subscriber.reason` says it.
 [[nodiscard]] inline const char* word_of(Reason reason) noexcept {
   constexpr const char* kWords[] = {"none", "stopped", "timed_out", "event", "limit", "forked"};
