@@ -82,6 +82,8 @@ namespace cardan {
 /// Roll, pitch and yaw (x, y, z) of a rotation, in radians; the inverse of from_rpy().
 [[nodiscard]] inline Vector3 to_rpy(const Quaternion& q) noexcept {
   const double sine = std::clamp(2 * (q.w * q.y - q.z * q.x), -1.0, 1.0);
+  if (std::abs(sine) > 1 - 1e-14)  // roll and yaw are about one axis: all of it is yaw
+    return {0, std::asin(sine), std::atan2(2 * (q.w * q.z - q.x * q.y), 1 - 2 * (q.x * q.x + q.z * q.z))};
   return {std::atan2(2 * (q.w * q.x + q.y * q.z), 1 - 2 * (q.x * q.x + q.y * q.y)), std::asin(sine),
           std::atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))};
 }

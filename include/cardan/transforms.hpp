@@ -26,6 +26,8 @@ namespace detail {
 class ComponentCore;
 class TransformFeed;
 class TransformStore;
+/// For other languages: wait() may wait. False: in a simulation, in a child of fork(), or one that was not set.
+[[nodiscard]] bool waits(const Transforms& transforms) noexcept;
 }  // namespace detail
 
 /// The stamp that asks for the newest time at which the place is known.
@@ -40,6 +42,7 @@ enum class NoTransform : std::uint8_t {
   TooOld,        ///< the stamp is before the oldest place that is kept
   TooNew,        ///< the stamp is after the newest place: it may come
   Loop,          ///< at this time, frames are one another's parents
+  Forked,        ///< this is a child of fork(): make a new one after exec
 };
 
 /// The word for a reason, as used in JSON output.
@@ -117,7 +120,8 @@ const char* to_string(TransformProblem::Kind kind) noexcept;
 struct TransformsOptions {
   /// How long places are kept. A longer time answers older questions, and takes more memory.
   std::chrono::nanoseconds history = std::chrono::seconds{10};
-  /// Places of one frame that are kept at most, whatever their time; each takes 144 bytes. The bound of the memory.
+  /// Places of one frame that are kept at most, whatever their time: the bound of the memory. Each takes 144 bytes,
+  /// with room for the next power of two (10,000: 2.4 MB for a frame that fills it).
   std::uint32_t most_places = 10'000;
   /// Writes each problem to the log, the first time that it occurs.
   bool log_problems = true;
@@ -160,14 +164,17 @@ class Transforms {
 
  private:
   friend class detail::ComponentCore;
+  friend bool detail::waits(const Transforms& transforms) noexcept;
+  [[nodiscard]] static FoundTransform forked() noexcept;
   explicit Transforms(std::shared_ptr<detail::TransformStore> store) noexcept : store_(std::move(store)) {}
   std::shared_ptr<detail::TransformStore> store_;
   std::shared_ptr<detail::TransformFeed> feed_;
 };
 
 /// Publishes places that change, on /tf. `cardan::TransformOutput tf{cardan::PublisherOptions{}};`, in a component
-/// `context.transform_output()`.
-/// Thread safety: one thread at a time. Never blocks, allocates nothing.
+/// `context.transform_output()`. A topic has 64 publishers at most.
+/// Thread safety: one thread at a time. Never blocks, allocates nothing; in a component it also takes the place into
+/// the trees of the components of the same process, for which it may wait a moment.
 class TransformOutput {
  public:
   /// Not set: publish() throws Error (InvalidArgument).
@@ -176,7 +183,8 @@ class TransformOutput {
   explicit TransformOutput(const PublisherOptions& options);
 
   /// The place of `child` in `parent` at `stamp`, nanoseconds. Returns false if it was not published: a name is empty
-  /// or longer than 60 bytes, a number is not finite, the rotation is not of length 1, or all loans are out.
+  /// or longer than 60 bytes, a number is not finite, the rotation is not of length 1, the stamp is negative, or all
+  /// loans are out.
   bool publish(std::string_view parent, std::string_view child, std::int64_t stamp, const Transform& place);
 
  private:
@@ -187,8 +195,9 @@ class TransformOutput {
 };
 
 /// Publishes one place that never changes, on /tf_static, as long as it exists: `cardan::StaticTransform
-/// lidar{"base_link", "lidar", place};`. A system of a configuration has its `transforms` instead. Thread safety: none.
-/// Never blocks after its construction.
+/// lidar{"base_link", "lidar", place};`. A topic has 64 publishers at most: for more, publish one message on
+/// kStaticTransforms. A system of a configuration has its `transforms` instead. Thread safety: none. Never blocks after
+/// its construction.
 class StaticTransform {
  public:
   /// Throws Error: InvalidArgument (as TransformOutput::publish() returns false), and as Publisher. Set-up; blocks for

@@ -23,7 +23,8 @@ class NoTransform(Error):
     """The place of a frame is not known.
 
     Attributes:
-        reason: ``"unknown frame"``, ``"not connected"``, ``"too old"``, ``"too new"``, ``"loop"`` or ``"not set"``.
+        reason: ``"unknown frame"``, ``"not connected"``, ``"too old"``, ``"too new"``, ``"loop"``, ``"forked"`` or
+            ``"not set"``.
         frame: the frame that is unknown, or whose place is not known at that time.
         beyond: "too old", "too new": seconds from the stamp to the next known place. Else 0.
     """
@@ -138,7 +139,7 @@ class StaticTransform:
         self._handle = _cardan.StaticTransformHandle(parent, child, _numbers(place), domain)
 
 
-_REMEDY = "use two different names of 1 to 60 bytes, and finite numbers"
+_REMEDY = "use two different names of 1 to 60 bytes, finite numbers, and a stamp of 0 or more"
 
 
 def _found(result: tuple[Numbers | None, int, str, str, str, int]) -> Place:

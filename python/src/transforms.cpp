@@ -25,11 +25,18 @@ Numbers numbers_of(const Transform& t) noexcept {
   return {t.translation.x, t.translation.y, t.translation.z, t.rotation.x, t.rotation.y, t.rotation.z, t.rotation.w};
 }
 
+/// Names of others may be something else than UTF-8.
+nb::object text(std::string_view name) {
+  PyObject* const made = PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "replace");
+  if (made == nullptr) throw_python();
+  return nb::steal<nb::object>(made);
+}
+
 /// (numbers, stamp, "", "", "", 0), or (None, stamp, reason, text, frame, nanoseconds beyond).
 nb::tuple result_of(const FoundTransform& found) {
   if (found) return nb::make_tuple(numbers_of(*found), found.stamp(), "", "", "", 0);
-  return nb::make_tuple(nb::none(), found.stamp(), to_string(found.reason()), found.text(),
-                        std::string(found.frame().view()), found.beyond().count());
+  return nb::make_tuple(nb::none(), found.stamp(), to_string(found.reason()), text(found.text()),
+                        text(found.frame().view()), found.beyond().count());
 }
 
 class TransformsHandle {
@@ -49,25 +56,25 @@ class TransformsHandle {
     for (;;) {
       const std::int64_t left = std::clamp<std::int64_t>(until - steady_now(), 0, kSlice);
       const FoundTransform found = [&] {
-        const nb::gil_scoped_release others_run;
+        const OthersRun others_run;
         return transforms_.wait(target, source, stamp, std::chrono::nanoseconds(left));
       }();
       look_at_signals();
-      const bool may_come = found.reason() != NoTransform::None && found.reason() != NoTransform::TooOld;
-      if (!may_come || steady_now() >= until || waits.ended || stopping()) return result_of(found);
+      const bool is_final = found || (found.reason() == NoTransform::TooOld && stamp != kNewest);
+      if (is_final || !detail::waits(transforms_) || steady_now() >= until || waits.ended || stopping()) return result_of(found);
     }
   }
   nb::list frames() const {
     nb::list all;
     for (const FrameReport& f : transforms_.frames())
-      all.append(nb::make_tuple(f.name, f.parent, f.is_static, numbers_of(f.place), f.newest_stamp, f.oldest_stamp,
-                                f.received, f.publisher));
+      all.append(nb::make_tuple(text(f.name), text(f.parent), f.is_static, numbers_of(f.place), f.newest_stamp, f.oldest_stamp,
+                                f.received, text(f.publisher)));
     return all;
   }
   nb::list problems() const {
     nb::list all;
     for (const TransformProblem& p : transforms_.problems())
-      all.append(nb::make_tuple(to_string(p.kind), p.frame, p.text, p.count));
+      all.append(nb::make_tuple(to_string(p.kind), text(p.frame), text(p.text), p.count));
     return all;
   }
   void clear() { transforms_.clear(); }
@@ -115,7 +122,7 @@ void bind_transforms(nb::module_& m) {
           [](TransformsHandle* self, std::int64_t history_ns, const std::string& domain) {
             Transforms transforms;
             {
-              const nb::gil_scoped_release others_run;
+              const OthersRun others_run;
               transforms = Transforms({.history = std::chrono::nanoseconds(history_ns), .domain = domain});
             }
             new (self) TransformsHandle(std::move(transforms));

@@ -119,6 +119,27 @@ class Asker(cardan.Component):
         self.seen.append(float(self.tf.lookup("map", "lidar")[0, 3]))
 
 
+class Waiter(cardan.Component):
+    def on_start(self, context: cardan.Context) -> None:
+        self.tf = context.transforms()
+        self.reasons: list[str] = []
+        context.timer(0.01, self.tick)
+
+    def tick(self) -> None:
+        try:
+            self.tf.wait("map", "lidar", timeout=600.0)
+        except cardan.NoTransform as error:
+            self.reasons.append(error.reason)
+
+
+def test_a_simulation_does_not_wait() -> None:
+    simulation = cardan.Simulation()
+    waiter = simulation.add("waiter", Waiter)
+    simulation.start()
+    simulation.run_until(30_000_000)
+    assert waiter.reasons == ["unknown frame"] * 3
+
+
 def test_components_in_a_simulation() -> None:
     simulation = cardan.Simulation()
     simulation.add("localizer", Localizer)

@@ -322,7 +322,7 @@ void ComponentCore::mark_cycle(const std::string& domain) {
   } else if (!timers_.empty()) {
     driving = timers_.front();
   } else {
-    const auto calls = [](const Declared& d) { return d.port != nullptr && d.port->calls(); };
+    const auto calls = [](const Declared& d) { return d.port != nullptr && d.port->calls() && !d.port->at_once(); };
     const auto found = std::find_if(declared_.begin(), declared_.end(), calls);  // of a primary() fusion the primary
     if (found != declared_.end()) driving = found->port;
   }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cardan/error.hpp"
@@ -115,6 +116,15 @@ TEST_F(ComponentTransforms, KnowsTheStaticOnesThatWereThereBefore) {
   runtime.add({.name = "asker"}, asker);
   runtime.start();
   EXPECT_TRUE(soon([&] { return static_cast<bool>(asker->tf.lookup("base_link", "lidar")); }));
+  runtime.stop();
+}
+
+TEST_F(ComponentTransforms, ManyComponentsHaveOneEach) {
+  Runtime runtime({.domain = domain_});
+  for (int i = 0; i < 20; ++i) runtime.add({.name = "asker" + std::to_string(i)}, std::make_shared<Asker>());
+  runtime.add({.name = "localizer"}, std::make_shared<Localizer>());
+  const StaticTransform lidar("base_link", "radar", at_x(1));
+  EXPECT_NO_THROW(runtime.start());
   runtime.stop();
 }
 

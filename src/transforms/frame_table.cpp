@@ -68,14 +68,14 @@ bool FrameTable::is_above(FrameIndex child, FrameIndex frame) const noexcept {
   return false;
 }
 
-FrameIndex FrameTable::parent_at(const Frame& frame, std::int64_t stamp, bool& missing) const noexcept {
-  if (frame.is_static || !frame.had_other_parents) return frame.parent;
+FrameIndex FrameTable::parent_at(const Frame& frame, std::int64_t stamp, bool strict, bool& missing) const noexcept {
+  if (frame.is_static || frame.places.empty() || (!strict && !frame.had_other_parents)) return frame.parent;
   const std::size_t n = frame.places.until(stamp);
   missing = n == 0 || stamp > frame.places.newest().stamp;
   return missing ? kNoFrame : frame.places.at(n - 1).parent;
 }
 
-void FrameTable::walk(Way& way, FrameIndex from, std::int64_t stamp, bool newest) const noexcept {
+void FrameTable::walk(Way& way, FrameIndex from, std::int64_t stamp, bool newest, bool strict) const noexcept {
   while (from != kNoFrame) {
     if (way.count == frames_.size()) {
       way.loops = true;
@@ -83,7 +83,7 @@ void FrameTable::walk(Way& way, FrameIndex from, std::int64_t stamp, bool newest
     }
     way.frames[way.count++] = from;
     bool missing = false;
-    const FrameIndex parent = newest ? frames_[from].parent : parent_at(frames_[from], stamp, missing);
+    const FrameIndex parent = newest ? frames_[from].parent : parent_at(frames_[from], stamp, strict, missing);
     if (missing) way.missing = from;
     from = parent;
   }
@@ -107,10 +107,16 @@ Located FrameTable::place_at(FrameIndex i, std::int64_t stamp) const noexcept {
 }
 
 Located FrameTable::locate(FrameIndex target, FrameIndex source, std::int64_t stamp) const noexcept {
-  const bool newest = stamp == kNewest;
+  return locate(target, source, stamp, stamp == kNewest, false);
+}
+
+Located FrameTable::locate(FrameIndex target, FrameIndex source, std::int64_t stamp, bool newest,
+                           bool strict) const noexcept {
   Way up, down;
-  walk(up, source, stamp, newest);
-  walk(down, target, stamp, newest);
+  walk(up, source, stamp, newest, strict);
+  walk(down, target, stamp, newest, strict);
+  // A parent of another time may close a circle that there was not at this one.
+  if ((up.loops || down.loops) && !newest && !strict) return locate(target, source, stamp, false, true);
   if (up.loops || down.loops) return {.reason = NoTransform::Loop, .frame = up.loops ? source : target};
   std::size_t of_source = up.count, of_target = down.count;  // frames below the common one, plus the common one
   if (up.frames[of_source - 1] != down.frames[of_target - 1]) {
@@ -134,7 +140,7 @@ Located FrameTable::locate(FrameIndex target, FrameIndex source, std::int64_t st
       may_differ = may_differ || frame.had_other_parents;
     }
     if (stamp == std::numeric_limits<std::int64_t>::max()) stamp = 0;
-    if (may_differ && stamp != kNewest) return locate(target, source, stamp);  // by another way, at that time
+    if (may_differ) return locate(target, source, stamp, false, false);  // by another way, at that time
   }
   Located sum[2];
   const Way* const ways[] = {&up, &down};

@@ -58,8 +58,10 @@ class FrameTable {
     bool loops = false;
     FrameIndex missing = kNoFrame;  ///< the last one's place at that time
   };
-  void walk(Way& way, FrameIndex from, std::int64_t stamp, bool newest) const noexcept;
-  [[nodiscard]] FrameIndex parent_at(const Frame& frame, std::int64_t stamp, bool& missing) const noexcept;
+  void walk(Way& way, FrameIndex from, std::int64_t stamp, bool newest, bool strict) const noexcept;
+  [[nodiscard]] Located locate(FrameIndex target, FrameIndex source, std::int64_t stamp, bool newest,
+                               bool strict) const noexcept;
+  [[nodiscard]] FrameIndex parent_at(const Frame& frame, std::int64_t stamp, bool strict, bool& missing) const noexcept;
   [[nodiscard]] Located place_at(FrameIndex frame, std::int64_t stamp) const noexcept;
   /// Whether `child` is `frame`, or one of its parents, by their newest places.
   [[nodiscard]] bool is_above(FrameIndex child, FrameIndex frame) const noexcept;

@@ -115,6 +115,26 @@ TEST_F(FrameTableTest, AnotherParentCountsFromItsStampOn) {
   EXPECT_DOUBLE_EQ(locate("map", "box", kNewest).transform.translation.x, 15);
 }
 
+TEST_F(FrameTableTest, BeforeAFrameWasPlacedItsLaterParentClosesNoCircle) {
+  put("odom", "base", 1, at_x(1));
+  put("odom", "base", 10, at_x(1));
+  put("map", "base", 20, at_x(5));
+  put("map", "base", 30, at_x(5));
+  put("base", "odom", 20, at_x(-1));
+  put("base", "odom", 30, at_x(-1));
+  ASSERT_EQ(locate("odom", "base", 5).reason, NoTransform::None);
+  EXPECT_DOUBLE_EQ(locate("odom", "base", 5).transform.translation.x, 1);
+  EXPECT_DOUBLE_EQ(locate("map", "odom", 25).transform.translation.x, 4);
+}
+
+TEST_F(FrameTableTest, TheNewestMayBeTimeZero) {
+  put("map", "p1", 0, at_x(1000));
+  put("map", "p2", 0, at_x(2000));
+  put("p1", "x", 0, at_x(1));
+  put("p2", "x", 100, at_x(1));
+  EXPECT_DOUBLE_EQ(locate("map", "x", kNewest).transform.translation.x, 1001);  // where it was at 0
+}
+
 TEST_F(FrameTableTest, KeepsWhatItIsAskedToAndNoMore) {
   for (std::int64_t n = 1; n <= 1000; ++n) put("map", "car", n, at_x(static_cast<double>(n)));
   EXPECT_EQ(table_.at(table_.find("car")).places.size(), kMost);

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "cardan/messages/transforms.hpp"
 
 namespace cardan::detail {
+
+/// 2116: sums with a history do not overflow.
+inline constexpr std::int64_t kMostStamp = std::int64_t{1} << 62;
 
 /// A place that never changes, checked. Throws Error (InvalidArgument).
 [[nodiscard]] TransformStamped static_transform(std::string_view parent, std::string_view child,

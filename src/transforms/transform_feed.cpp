@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "cardan/detail/forked.hpp"
@@ -29,7 +30,12 @@ TransformFeed::TransformFeed(std::shared_ptr<TransformStore> store, const std::s
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals belong to the application's own threads
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  } catch (const std::system_error& e) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error(ErrorCode::Limit, std::string("no thread for transforms: ") + e.what(), "raise ulimit -u");
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_setname_np(thread_.native_handle(), "transforms");
 }

@@ -15,13 +15,13 @@
 #include "cardan/stop.hpp"
 #include "src/base/printable.hpp"
 #include "src/config/suggest.hpp"
+#include "src/transforms/static_transforms.hpp"
 #include "src/transport/endpoint/stream.hpp"
 
 namespace cardan::detail {
 namespace {
 
 constexpr std::size_t kMostProblems = 256;
-constexpr std::int64_t kMostStamp = std::int64_t{1} << 62;  // 2116: sums with a history do not overflow
 
 std::string milliseconds(std::chrono::nanoseconds time) {
   return fmt::format("{:.3g} ms", static_cast<double>(time.count()) / 1e6);
@@ -78,7 +78,8 @@ FoundTransform TransformStore::wait(std::string_view target, std::string_view so
   for (;;) {
     FoundTransform found = lookup(target, source, stamp);
     const std::int64_t now = steady_now();
-    if (found || found.reason() == NoTransform::TooOld || !waits_ || now >= until || stopping()) return found;
+    const bool is_final = found.reason() == NoTransform::TooOld && stamp != kNewest;
+    if (found || is_final || !waits_ || now >= until || stopping()) return found;
     constexpr std::int64_t kLook = 20'000'000;  // at the stop flag
     arrived_.wait_for(lock, std::chrono::nanoseconds{std::min(until - now, kLook)});
   }
@@ -102,8 +103,10 @@ std::string TransformStore::text_of(const FoundTransform& found) const {
       return fmt::format("'{}' and '{}' are in two trees — `cardan tf tree` shows them", frame,
                          printable(found.other_));
     case NoTransform::TooOld:
-      return fmt::format("the oldest place of '{}' that is kept is {} after the stamp — TransformsOptions::history",
-                         frame, milliseconds(found.beyond()));
+      return fmt::format(
+          "the oldest place of '{}' that is kept is {} after the stamp — TransformsOptions::history and "
+          "most_places",
+          frame, milliseconds(found.beyond()));
     case NoTransform::TooNew:
       return fmt::format("the newest place of '{}' is {} before the stamp — wait() waits for it", frame,
                          milliseconds(found.beyond()));
@@ -131,7 +134,7 @@ void TransformStore::note(Kind kind, std::string_view frame, const std::string& 
     }
   if (problems_.size() >= kMostProblems) return;
   problems_.push_back({.kind = kind, .frame = std::string(frame), .text = text, .count = 1});
-  if (options_.log_problems) detail::log(LogLevel::Warning, "transforms: " + text);
+  if (options_.log_problems) to_log_.push_back("transforms: " + text);
 }
 
 bool TransformStore::accept(const TransformStamped& one, bool is_static, const TransformSource& source,
@@ -170,7 +173,8 @@ void TransformStore::compare_publishers(FrameIndex child, const Place& place, bo
          fmt::format("frame '{}' is published on /tf and on /tf_static: by {}, and by {} — end one of them",
                      printable(frame.name), known.publisher, source.text()));
   if (known.stream == source.stream) return;
-  const bool comes_again = known.stream_before == source.stream;
+  const auto& before = known.streams_before;
+  const bool comes_again = std::find(before.begin(), before.end(), source.stream) != before.end();
   if (!first && (is_static || comes_again)) {
     if (frame.parent != place.parent)
       note(Kind::TwoParents, frame.name,
@@ -179,37 +183,43 @@ void TransformStore::compare_publishers(FrameIndex child, const Place& place, bo
                        printable(sides_.mine().at(place.parent).name), source.text()));
     else if (!is_static || frame.places.newest().transform != place.transform)
       note(Kind::TwoPublishers, frame.name,
-           fmt::format("frame '{}' in '{}' is published twice: by {}, and by {} — end one of them",
+           fmt::format("frame '{}' in '{}' is published twice: by {}, and by {} — end one of them{}",
                        printable(frame.name), printable(sides_.mine().at(frame.parent).name), known.publisher,
-                       source.text()));
+                       source.text(), is_static ? ", unless the first one has ended" : ""));
   }
-  known.stream_before = std::exchange(known.stream, source.stream);
-  known.publisher = source.text();
+}
+
+void TransformStore::accepted_from(Frame& frame, const TransformSource& source) {
+  if (frame.stream == source.stream) return;
+  std::rotate(frame.streams_before.rbegin(), frame.streams_before.rbegin() + 1, frame.streams_before.rend());
+  frame.streams_before[0] = std::exchange(frame.stream, source.stream);
+  frame.publisher = source.text();
 }
 
 void TransformStore::take_locked(const TransformMessage& message, bool is_static, const TransformSource& source) {
-  std::vector<Accepted> accepted;
-  accepted.reserve(message.transforms.size());
+  accepted_.clear();
+  accepted_.reserve(message.transforms.size());
   for (const TransformStamped& shared : message.transforms) {
     const TransformStamped one = shared;  // a publisher that errs could change it between check and use
     Accepted place{};
     if (!accept(one, is_static, source, place)) continue;
     compare_publishers(place.child, place.place, is_static, source);
-    accepted.push_back(place);
+    accepted_.push_back(place);
   }
-  std::vector<FrameTable::Put> put(accepted.size());
+  put_.resize(accepted_.size());
   sides_.write([&](FrameTable& table) {
-    for (std::size_t i = 0; i < accepted.size(); ++i)
-      put[i] =
-          table.put(accepted[i].child, accepted[i].place, is_static, options_.history.count(), options_.most_places);
+    for (std::size_t i = 0; i < accepted_.size(); ++i)
+      put_[i] =
+          table.put(accepted_[i].child, accepted_[i].place, is_static, options_.history.count(), options_.most_places);
   });
   const std::int64_t now = steady_now();
-  for (std::size_t i = 0; i < accepted.size(); ++i) {
-    const auto& [child, place] = accepted[i];
+  for (std::size_t i = 0; i < accepted_.size(); ++i) {
+    const auto& [child, place] = accepted_[i];
     const std::string_view name = sides_.mine().at(child).name;
     Frame& known = frames_[child];
-    switch (put[i]) {
+    switch (put_[i]) {
       case FrameTable::Put::Accepted:
+        accepted_from(known, source);
         known.first_arrival = known.received++ == 0 ? now : known.first_arrival;
         known.last_arrival = now;
         break;
@@ -233,17 +243,22 @@ void TransformStore::take_locked(const TransformMessage& message, bool is_static
 }
 
 void TransformStore::take(const TransformMessage& message, bool is_static, const TransformSource& source) noexcept {
-  const std::lock_guard lock(mutex_);
-  try {
-    take_locked(message, is_static, source);
-  } catch (const std::exception&) {  // no memory: the two sides may differ now
-    sides_.write([](FrameTable& table) noexcept { table.clear(false); });
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(mutex_);
     try {
-      note(Kind::NoMemory, {}, "there was no memory for a place — all places were dropped");
-    } catch (const std::exception&) {  // nor for saying it
+      take_locked(message, is_static, source);
+    } catch (const std::exception&) {  // no memory: the two sides may differ now
+      sides_.write([](FrameTable& table) noexcept { table.clear(false); });
+      try {
+        note(Kind::NoMemory, {}, "there was no memory for a place — all places were dropped");
+      } catch (const std::exception&) {  // nor for saying it
+      }
     }
+    lines.swap(to_log_);
   }
   arrived_.notify_all();
+  for (const std::string& line : lines) detail::log(LogLevel::Warning, line);
 }
 
 void TransformStore::take(SampleBlock* sample, bool is_static) noexcept {

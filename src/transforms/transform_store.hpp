@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -36,6 +37,7 @@ class TransformStore {
   [[nodiscard]] FoundTransform wait(std::string_view target, std::string_view source, std::int64_t stamp,
                                     std::chrono::nanoseconds timeout);
   [[nodiscard]] std::string text_of(const FoundTransform& found) const;
+  [[nodiscard]] bool waits() const noexcept { return waits_; }
 
   /// Takes all places of a message in at once. Refuses single ones, and notes why.
   void take(const TransformMessage& message, bool is_static, const TransformSource& source) noexcept;
@@ -48,8 +50,9 @@ class TransformStore {
  private:
   /// The facts about a frame in addition to its places.
   struct Frame {
-    std::uint64_t stream = 0, stream_before = 0;
-    std::string publisher{};  ///< of `stream`
+    std::uint64_t stream = 0;                       ///< of the newest place
+    std::array<std::uint64_t, 4> streams_before{};  ///< a program that was started again is another stream
+    std::string publisher{};                        ///< of `stream`
     std::uint64_t received = 0;
     std::int64_t first_arrival = 0, last_arrival = 0;
   };
@@ -62,6 +65,7 @@ class TransformStore {
   void take_locked(const TransformMessage& message, bool is_static, const TransformSource& source);
   [[nodiscard]] bool accept(const TransformStamped& one, bool is_static, const TransformSource& source, Accepted& into);
   void compare_publishers(FrameIndex child, const Place& place, bool is_static, const TransformSource& source);
+  static void accepted_from(Frame& frame, const TransformSource& source);
   [[nodiscard]] FrameIndex frame(std::string_view name);
   void note(Kind kind, std::string_view frame, const std::string& text);
 
@@ -72,6 +76,9 @@ class TransformStore {
   std::condition_variable arrived_;
   std::vector<Frame> frames_;  ///< as in the sides
   std::vector<TransformProblem> problems_;
+  std::vector<std::string> to_log_;  ///< after the mutex: a log sink may ask this tree
+  std::vector<Accepted> accepted_;   ///< of one message; here, so that the next one allocates nothing
+  std::vector<FrameTable::Put> put_;
 };
 
 }  // namespace cardan::detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cardan/detail/forked.hpp"
 #include "cardan/error.hpp"
 #include "src/transforms/static_transforms.hpp"
 #include "src/transforms/transform_feed.hpp"
@@ -17,16 +18,20 @@ namespace {
 /// False: it would be refused.
 bool make(TransformStamped& one, std::string_view parent, std::string_view child, std::int64_t stamp,
           const Transform& place) noexcept {
+  if (parent.starts_with('/')) parent.remove_prefix(1);  // as readers do
+  if (child.starts_with('/')) child.remove_prefix(1);
   one.header.stamp = stamp;
   one.transform = place;
-  return !parent.empty() && !child.empty() && parent != child && is_finite(place) && is_rotation(place.rotation) &&
-         one.header.frame_id.assign(parent) && one.child_frame_id.assign(child);
+  return stamp >= 0 && stamp <= detail::kMostStamp && !parent.empty() && !child.empty() && parent != child &&
+         is_finite(place) && is_rotation(place.rotation) && one.header.frame_id.assign(parent) &&
+         one.child_frame_id.assign(child);
 }
 
 }  // namespace
 
 const char* to_string(NoTransform reason) noexcept {
-  constexpr std::array kWords{"none", "not set", "unknown frame", "not connected", "too old", "too new", "loop"};
+  constexpr std::array kWords{"none",    "not set", "unknown frame", "not connected",
+                              "too old", "too new", "loop",          "forked"};
   return kWords[static_cast<std::size_t>(reason)];
 }
 
@@ -38,7 +43,9 @@ const char* to_string(TransformProblem::Kind kind) noexcept {
 }
 
 std::string FoundTransform::text() const {
-  if (store_ != nullptr) return store_->text_of(*this);
+  if (reason_ == NoTransform::Forked)
+    return "this is a child of fork(), which gets no transforms — make a new one after exec";
+  if (store_ != nullptr && !is_forked_child()) return store_->text_of(*this);
   return "the Transforms was never set — Context::transforms() makes it, in on_start()";
 }
 
@@ -46,8 +53,14 @@ Transforms::Transforms(const TransformsOptions& options)
     : store_(std::make_shared<detail::TransformStore>(options)),
       feed_(std::make_shared<detail::TransformFeed>(store_, options.domain)) {}
 
+FoundTransform Transforms::forked() noexcept {
+  FoundTransform found;
+  found.reason_ = NoTransform::Forked;
+  return found;
+}
+
 FoundTransform Transforms::lookup(std::string_view target, std::string_view source, std::int64_t stamp) const noexcept {
-  return store_ == nullptr ? FoundTransform() : store_->lookup(target, source, stamp);
+  return store_ == nullptr ? FoundTransform() : is_forked_child() ? forked() : store_->lookup(target, source, stamp);
 }
 
 FoundTransform Transforms::lookup(std::string_view target, std::int64_t target_stamp, std::string_view source,
@@ -61,17 +74,18 @@ FoundTransform Transforms::lookup(std::string_view target, std::int64_t target_s
 
 FoundTransform Transforms::wait(std::string_view target, std::string_view source, std::int64_t stamp,
                                 std::chrono::nanoseconds timeout) const {
-  return store_ == nullptr ? FoundTransform() : store_->wait(target, source, stamp, timeout);
+  if (store_ == nullptr || is_forked_child()) return lookup(target, source, stamp);
+  return store_->wait(target, source, stamp, timeout);
 }
 
 std::vector<FrameReport> Transforms::frames() const {
-  return store_ == nullptr ? std::vector<FrameReport>() : store_->frames();
+  return store_ == nullptr || is_forked_child() ? std::vector<FrameReport>() : store_->frames();
 }
 std::vector<TransformProblem> Transforms::problems() const {
-  return store_ == nullptr ? std::vector<TransformProblem>() : store_->problems();
+  return store_ == nullptr || is_forked_child() ? std::vector<TransformProblem>() : store_->problems();
 }
 void Transforms::clear() {
-  if (store_ != nullptr) store_->clear();
+  if (store_ != nullptr && !is_forked_child()) store_->clear();
 }
 
 TransformOutput::TransformOutput(const PublisherOptions& options)
@@ -95,6 +109,10 @@ StaticTransform::StaticTransform(std::string_view parent, std::string_view child
 }
 
 namespace detail {
+
+bool waits(const Transforms& transforms) noexcept {
+  return transforms.store_ != nullptr && transforms.store_->waits() && !is_forked_child();
+}
 
 TransformStamped static_transform(std::string_view parent, std::string_view child, const Transform& place) {
   TransformStamped one;

@@ -21,6 +21,7 @@
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
 #include "cardan/local_message.hpp"
+#include "cardan/log.hpp"
 #include "cardan/wait_any.hpp"
 #include "src/transforms/transform_store.hpp"
 #include "tests/support/run_directory.hpp"
@@ -118,6 +119,31 @@ TEST_F(Store, AProgramThatWasStartedAgainIsNotASecondPublisher) {
   EXPECT_EQ(problems(), "");
   put({placed("map", "car", 4, at_x(1))}, false, 1);  // both are alive
   EXPECT_NE(problems().find("two publishers: frame 'car' in 'map'"), std::string::npos);
+}
+
+TEST_F(Store, ThreePublishersThatTakeTurnsAreReported) {
+  for (std::int64_t n = 1; n <= 6; ++n)
+    put({placed("map", "car", n, at_x(1))}, false, 1 + static_cast<std::uint64_t>(n) % 3);
+  EXPECT_NE(problems().find("two publishers: frame 'car' in 'map'"), std::string::npos);
+}
+
+TEST_F(Store, ARefusedPlaceHasNoPublisher) {
+  put({placed("map", "car", 50'000'000'000, at_x(1))}, false, 1);
+  put({placed("map", "car", 1, at_x(1))}, false, 2);
+  EXPECT_EQ(store_.frames().at(0).publisher, "first (pid 1)");
+}
+
+TEST_F(Store, ALogSinkMayAskTheTree) {
+  detail::TransformStore logging{TransformsOptions{}};
+  static detail::TransformStore* asked = nullptr;
+  static std::size_t frames = 99;
+  asked = &logging;
+  set_log([](LogLevel, const std::string&) { frames = asked->frames().size(); });
+  LocalMessage<TransformMessage> message(1 << 12);
+  message->transforms.push_back(placed("map", "map", 1, at_x(1)));
+  logging.take(*message, false, {.stream = 1, .program = "first", .pid = 1});
+  set_log({});
+  EXPECT_EQ(frames, 0U);
 }
 
 TEST_F(Store, NamesBothPublishersOfALoop) {
@@ -315,6 +341,17 @@ TEST_F(Store, AnswersAsTf2sRulesDo) {
   EXPECT_LE(largest, 1e-9);
 }
 
+TEST(TransformMath, RollPitchAndYawComeBackAlsoStraightUp) {
+  constexpr double kUp = 1.5707963267948966;
+  for (const double pitch : {kUp, -kUp, 1.2, 0.0})
+    for (const double roll : {-2.0, 0.0, 0.3, 1.5}) {
+      const Quaternion q = from_rpy(roll, pitch, 0.5);
+      const Vector3 rpy = to_rpy(q);
+      const Quaternion back = inverse(from_rpy(rpy.x, rpy.y, rpy.z)) * q;
+      EXPECT_LT(std::hypot(back.x, back.y, back.z), 1e-6) << roll << " " << pitch;
+    }
+}
+
 class TransformsTest : public test::OwnRunDirectory {};
 
 TEST_F(TransformsTest, KnowsWhatRunningPublishersHavePublished) {
@@ -346,6 +383,20 @@ TEST_F(TransformsTest, WaitsForAPlace) {
   EXPECT_DOUBLE_EQ(found->translation.x, 95);
 }
 
+TEST_F(TransformsTest, TheNewestOfLinksThatShareNoTimeYetIsWaitedFor) {
+  TransformOutput out{PublisherOptions{}};
+  out.publish("map", "odom", 100, at_x(1));
+  out.publish("odom", "car", 150, at_x(1));
+  const Transforms tf{TransformsOptions{}};
+  ASSERT_TRUE(tf.wait("odom", "car", kNewest, kLong));
+  EXPECT_FALSE(tf.lookup("map", "car"));
+  std::jthread later([&] {
+    std::this_thread::sleep_for(20ms);
+    out.publish("map", "odom", 200, at_x(1));
+  });
+  EXPECT_EQ(tf.wait("map", "car", kNewest, kLong).stamp(), 150);
+}
+
 TEST_F(TransformsTest, AcrossTimeThroughAFixedFrame) {
   TransformOutput out{PublisherOptions{}};
   out.publish("map", "car", 100, at_x(1));
@@ -362,6 +413,9 @@ TEST_F(TransformsTest, WrongPlacesAreNotPublished) {
   TransformOutput out{PublisherOptions{}};
   EXPECT_FALSE(out.publish("map", "map", 1, at_x(1)));
   EXPECT_FALSE(out.publish("map", "", 1, at_x(1)));
+  EXPECT_FALSE(out.publish("map", "/", 1, at_x(1)));
+  EXPECT_FALSE(out.publish("map", "/map", 1, at_x(1)));
+  EXPECT_FALSE(out.publish("map", "car", -1, at_x(1)));
   EXPECT_FALSE(out.publish("map", "car", 1, at_x(std::nan(""))));
   EXPECT_FALSE(out.publish("map", std::string(61, 'x'), 1, at_x(1)));
   EXPECT_THROW(StaticTransform("map", "car", {.translation = {}, .rotation = {1, 1, 0, 0}}), Error);
@@ -372,8 +426,9 @@ TEST_F(TransformsTest, AForkedChildMayDropIt) {
   auto tf = std::make_unique<Transforms>(TransformsOptions{});
   const pid_t child = ::fork();
   if (child == 0) {
+    const bool said = tf->wait("map", "car", kNewest, kLong).reason() == NoTransform::Forked && tf->frames().empty();
     tf.reset();
-    ::_exit(0);
+    ::_exit(said ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

@@ -46,7 +46,7 @@ class TwoSides {
   }
 
   mutable protocol::SidesWords<Native> words_;
-  std::array<T, 2> sides_;
+  std::array<T, 2> sides_{};
 };
 
 }  // namespace cardan::detail

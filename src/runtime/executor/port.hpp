@@ -41,7 +41,7 @@ class Port final : public Callback {
 
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   /// Samples that it can hold: its queue, the one in its callback, and what the component keeps.
-  [[nodiscard]] std::uint32_t held_at_most() const noexcept { return capacity_ + 1 + keeps_; }
+  [[nodiscard]] std::uint32_t held_at_most() const noexcept { return at_once_ ? 1 : capacity_ + 1 + keeps_; }
 
   /// A sample has come, at `now`. `offer(callback, add)` is Group::offer or a variant that wakes no worker. Adds a
   /// reference of its own. Any thread.
@@ -80,6 +80,7 @@ class Port final : public Callback {
   /// Nothing waits here: the thread that brings a sample calls the callback, perhaps several at the same time. It must
   /// not throw. Before it is added to a channel.
   void take_at_once() noexcept { at_once_ = true; }
+  [[nodiscard]] bool at_once() const noexcept { return at_once_; }
   [[nodiscard]] const SampleBlock* trigger() const noexcept override { return picked_; }
   /// Gives up the oldest sample that waits; false: none does. Any thread.
   bool give_up_oldest() noexcept;

@@ -28,28 +28,50 @@ Topic<TransformMessage> topic_of(const config::Configuration& configuration, std
 
 }  // namespace
 
+void PlacedFrames::make(Made made) {
+  publisher_.emplace(made.topic, PublisherOptions{.domain = made.domain});
+  made_ = std::move(made);
+}
+
+void PlacedFrames::grow(Made made) {
+  const Made before = std::exchange(made_, {});
+  publisher_.reset();  // the topic may be for one publisher only
+  changed_ = true;
+  try {
+    make(std::move(made));
+  } catch (...) {
+    if (before.room != 0) {
+      try {
+        make(before);
+        publish();
+      } catch (const Error&) {  // the next prepare() tries again
+      }
+    }
+    throw;
+  }
+}
+
 void PlacedFrames::prepare(const config::Configuration& configuration) {
   std::vector<TransformStamped> next = detail::stamped(configuration.transforms);
-  if (next.size() > room_) {
+  if (next.size() > made_.room) {
     const std::size_t room = std::max(kLeastRoom, 2 * next.size());
-    publisher_.reset();  // the topic may be for one publisher only
-    room_ = 0;
-    publisher_.emplace(topic_of(configuration, room), PublisherOptions{.domain = configuration.domain});
-    room_ = room;
+    grow({.topic = topic_of(configuration, room), .domain = configuration.domain, .room = room});
   }
   changed_ = changed_ || !std::equal(next.begin(), next.end(), next_.begin(), next_.end(), same);
   next_ = std::move(next);
 }
 
 void PlacedFrames::publish() noexcept {
-  if (!std::exchange(changed_, false)) return;
+  if (!changed_) return;
   if (next_.empty()) {
     publisher_.reset();
-    room_ = 0;
+    made_.room = 0;
+    changed_ = false;
     return;
   }
+  if (!publisher_) return;
   Loan<TransformMessage> loan = publisher_->loan();
-  if (loan && detail::fill(*loan, next_)) publisher_->publish(std::move(loan));
+  if (loan && detail::fill(*loan, next_)) changed_ = !publisher_->publish(std::move(loan));
 }
 
 }  // namespace cardan::launcher
