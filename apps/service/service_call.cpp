@@ -78,7 +78,7 @@ class Call {
     if (!loan) return no(stopping() ? NoAnswer::Stopped : NoAnswer::NoServer);
     if (loan.arena() != nullptr) bind(question_.layout(), loan.message(), *loan.arena());
     if (!encode(question_.layout(), asked, loan.message()))
-      throw Error(ErrorCode::NoMemory, "there is no room for the question", "`cardan doctor` may show why");
+      throw Error(ErrorCode::NoMemory, "no memory is left for the question", "`cardan doctor` may show why");
     const detail::AskedQuestion number = client.ask(detail::take_out(loan), timeout);
     return number.number == 0 ? no(number.reason) : client.wait(number.number);
   }

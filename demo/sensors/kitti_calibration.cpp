@@ -45,7 +45,7 @@ class CalibrationFile {
     if (text_.size() > kFileBytes) bad(fmt::format("it has more than {} bytes", kFileBytes));
   }
 
-  /// The numbers of a key; false: there is no such key.
+  /// The numbers of a key. Returns false if the file does not have the key.
   template <std::size_t N>
   [[nodiscard]] bool find(std::string_view key, std::array<double, N>& values) const {
     bool found = false;

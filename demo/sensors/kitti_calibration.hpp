@@ -19,14 +19,14 @@ inline constexpr const char* kImuFrame = "imu";
 /// calib_cam_to_cam.txt and calib_imu_to_velo.txt, which KITTI's raw data has for each day.
 struct KittiCalibration {
   Transform lidar{};               ///< its place in the camera's frame, as in the rectified pictures
-  std::optional<Transform> imu{};  ///< its place in the LiDAR's frame; empty: there is no calib_imu_to_velo.txt
+  std::optional<Transform> imu{};  ///< its place in the LiDAR's frame; empty without calib_imu_to_velo.txt
   ProjectionMatrix projection{};   ///< of the rectified pictures, in the camera's frame
   int width = 0, height = 0;       ///< pixels, of the rectified pictures; 0: the files do not say
 };
 
 /// The camera of KITTI's usual colour pictures, `image_02`.
 inline constexpr int kKittiCamera = 2;
-/// The number of the `image_0N` in a path; kKittiCamera: there is none.
+/// The number of the `image_0N` in a path; kKittiCamera if the path has no such folder.
 [[nodiscard]] int kitti_camera_of(const std::string& pictures);
 
 /// The folder with the calibration of a drive: `folder` (also a pattern of pictures), or the next one above it (at most

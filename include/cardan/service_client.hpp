@@ -18,11 +18,10 @@ class Context;
 
 /// A component's client of a service, made by Context::client(). For each question it calls a function once, as a
 /// callback of the component, with the answer or with the reason for a missing one. The server may be in any process,
-/// start later or again, or be the component itself. Before all components of the process have started there is none.
-/// Functions of questions that are pending when the component ends are not called. It is a handle: copies ask for the
-/// same client, and none may be used after the component. A handle that was never set throws Error (InvalidArgument)
-/// when it is used.
-/// Any thread; never blocks; allocates for the function.
+/// start later or again, or be the component itself. It is attached only after all components of the process have
+/// started. Functions of questions that are pending when the component ends are not called. It is a handle: copies ask
+/// for the same client, and none may be used after the component. A handle that was never set throws Error
+/// (InvalidArgument) when it is used. Any thread; never blocks; allocates for the function.
 template <class S>
 class ServiceClient {
  public:

@@ -204,7 +204,7 @@ class Server(typing.Generic[Q, A]):
         remember(self)
 
     def take(self) -> Question[Q, A] | None:
-        """The oldest question of all clients. None: there is none, or `reason` says why. Never blocks."""
+        """Returns the oldest question of all clients. If it returns None, `reason` says why. Never blocks."""
         return self._seen(self._handle.take())
 
     def wait(self, timeout: float | None = None) -> Question[Q, A] | None:

@@ -72,7 +72,7 @@ cardan::ServiceOptions options_of(const cardan_service_options& given, std::size
           .access = access_of(given.access)};
 }
 
-/// The answer, or why there is none. 0: it is not known yet.
+/// Sets the answer, or the reason for a missing one. Returns 0 if neither is known yet.
 int hand_over(cardan_client& from, const detail::Outcome& outcome, cardan_sample** answer) {
   if (outcome.reason == NoAnswer::Pending) return CARDAN_NOTHING;
   if (outcome.reason == NoAnswer::Stopped) return CARDAN_STOPPED;

@@ -70,7 +70,7 @@ fn nanoseconds(time: Duration) -> i64 {
 #[derive(Debug)]
 pub enum Asked {
     Question(Question),
-    /// There is no question; wait: the time is up.
+    /// take(): no question has come. wait(): the time is up.
     Nothing,
     /// [`crate::request_stop`] was called, or a signal came.
     Stopped,
