@@ -48,7 +48,7 @@ std::vector<DrawnFrame> in_tree_order(const HeardTransforms& heard) {
 std::string frame_cell(const std::string& name, std::size_t depth) {
   constexpr std::size_t kDeepest = 24;
   const std::string indent(2 * std::min(depth, kDeepest), ' ');
-  const std::string cell = indent + (depth > kDeepest ? fmt::format("({}) ", depth) : std::string()) + printable(name);
+  std::string cell = indent + (depth > kDeepest ? fmt::format("({}) ", depth) : std::string()) + printable(name);
   if (!stdout_is_terminal()) return cell;
   std::string whole;  // no-break spaces: a table that is too wide breaks cells at spaces, and drops the indentation
   for (const char c : cell) whole += c == ' ' ? std::string("\u00a0") : std::string(1, c);
