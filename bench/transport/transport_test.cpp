@@ -114,7 +114,7 @@ TEST_F(TransportBench, MeasuresLinksAtTheSameTime) {
   for (const Json& row : result["rows"]) {
     const std::string scenario = row["scenario"];
     const int links = scenario == "1p1s" ? 1 : scenario == "3x1p1s" ? 3 : 2;
-    expect_row(row, static_cast<std::uint64_t>(10 * links));
+    expect_row(row, std::uint64_t{10} * static_cast<std::uint64_t>(links));
     EXPECT_EQ(row.contains("last_us"), scenario == "2x1p2s");
     if (row["peer"] == "uds") {
       EXPECT_EQ(row["lost"], 0) << row.dump(1);

@@ -169,17 +169,17 @@ TEST_F(AllPartsTest, AnInvalidStateIsRefused) {
 }
 
 TEST(Selections, AreKnownAndBounded) {
-  const std::vector<std::string> kPeers{"raw", "uds", "cardan", "cardan-reliable"};
+  const std::vector<std::string> peers{"raw", "uds", "cardan", "cardan-reliable"};
   for (const char* selection : {"quick", "full"}) {
     std::set<std::string> names;  // of files: none may be written twice
-    for (const PartRun& part : parts_of_selection(selection, kPeers, true))
+    for (const PartRun& part : parts_of_selection(selection, peers, true))
       EXPECT_TRUE(names.insert(part.name).second) << part.name;
     EXPECT_EQ(names, (std::set<std::string>{"transport", "sensors", "readers", "topics", "load", "links", "rates",
                                             "reliability", "runtime", "record", "bridge", "pipeline", "lidar", "v2x"}));
   }
-  EXPECT_TRUE(parts_of_selection("", kPeers, true).empty());
+  EXPECT_TRUE(parts_of_selection("", peers, true).empty());
   double seconds = 0;
-  for (const PartRun& part : parts_of_selection("quick", kPeers, true)) {
+  for (const PartRun& part : parts_of_selection("quick", peers, true)) {
     seconds += part.expected_seconds;
     for (const std::string& word : part.arguments)
       EXPECT_EQ(word.find("fastdds"), std::string::npos) << part.name << " asks for a peer that is not here";
@@ -187,7 +187,7 @@ TEST(Selections, AreKnownAndBounded) {
   EXPECT_LE(seconds, 890) << "a quarter of an hour, with its report";
   // A computer without budgets of CPU time measures the same without one, and the part does not fail.
   for (const bool cpu_budget : {false, true})
-    for (const PartRun& part : parts_of_selection("quick", kPeers, cpu_budget)) {
+    for (const PartRun& part : parts_of_selection("quick", peers, cpu_budget)) {
       if (part.name != "links") continue;
       const auto& words = part.arguments;
       EXPECT_NE(std::find(words.begin(), words.end(), cpu_budget ? "cpu=100" : "none"), words.end());

@@ -22,7 +22,7 @@ std::string bytes_of(T value) {
 std::string block(const std::string& text) { return bytes_of(static_cast<std::uint32_t>(text.size())) + text; }
 std::string record(const std::map<std::string, std::string>& fields, const std::string& data) {
   std::string header;
-  for (const auto& [name, value] : fields) header += block(name + "=" + value);
+  for (const auto& [name, value] : fields) header += block(std::string(name).append("=").append(value));
   return block(header) + block(data);
 }
 
