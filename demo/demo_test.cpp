@@ -247,7 +247,7 @@ TEST_F(Demo, AModelSeesInADriveWhatItWasTrainedFor) {
   EXPECT_NE(output_.find("BRAKE car 6.0 m ahead in the path, seen by camera and LiDAR"), std::string::npos) << output_;
   const cv::Mat drawn = cv::imread(picture);
   ASSERT_FALSE(drawn.empty());
-  const auto edge = drawn.at<cv::Vec3b>(90, 160);  // the left edge of the box, orange on black and white
+  const auto& edge = drawn.at<cv::Vec3b>(90, 160);  // the left edge of the box, orange on black and white
   EXPECT_GT(edge[2], 200);
   EXPECT_LT(edge[0], 100);
   // The LiDAR's obstacle, 6 m ahead and 0.7 to 1.3 m to the right, from the height of the camera down to the road.
