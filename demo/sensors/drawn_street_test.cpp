@@ -119,8 +119,8 @@ TEST(MotionDetector, AcceptsOtherSizesGreyAndNothing) {
   };
   for (const auto& [width, height] : {std::pair{200, 100}, {3, 3}, {1, 100}, {200, 100}})
     EXPECT_TRUE(detector.detect(grey(width, height)).empty());
-  for (int y = 20; y < 90; ++y)
-    for (int x = 60; x < 80; ++x) pixels[static_cast<std::size_t>(y * 200 + x)] = 200;
+  for (std::size_t y = 20; y < 90; ++y)
+    for (std::size_t x = 60; x < 80; ++x) pixels[y * 200 + x] = 200;
   const auto seen = detector.detect(grey(200, 100));
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_NEAR(seen[0].x, 60, 5);
