@@ -238,7 +238,7 @@ TEST(FoxgloveServerSetUp, AnUnusableAddressIsReported) {
   const SocketServer first({.port = 0}, nothing);
   EXPECT_THROW(SocketServer({.port = first.port()}, nothing), Error);
   try {
-    SocketServer({.address = "192.0.2.1", .port = 0}, nothing);  // of documentation, no computer has it
+    const SocketServer elsewhere({.address = "192.0.2.1", .port = 0}, nothing);  // of documentation, no computer has it
     ADD_FAILURE() << "it listens on an address that is not ours";
   } catch (const Error& e) {
     EXPECT_TRUE(e.remedy().starts_with("give --address one of this computer")) << e.what();
