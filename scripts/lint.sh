@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Formatting and static checks of all sources.
 #
-#   scripts/lint.sh [--format] [--tidy] [--library] [--fix] [file]...      (neither --format nor --tidy: both)
+#   scripts/lint.sh [--format] [--tidy] [--library] [--tests] [--fix] [file]...      (neither --format nor --tidy: both)
 #
 # --fix formats in place. clang-tidy works from the compile commands of build/clang, which this configures: in its big pieces,
-# which are read faster; --library: the library only. Named files are looked at one by one (build/tidy). A piece that had no finding is
+# which are read faster; --library: the library only; --tests: also the tests, which takes three times as long. Named files are looked at one by one (build/tidy). A piece that had no finding is
 # not checked again until its preprocessed text, the rules or the tool change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
-format=no tidy=no fix=no where="" files=()
+format=no tidy=no fix=no tests=no where="" files=()
 for argument; do
   case $argument in
     --format) format=yes ;;
     --tidy) tidy=yes ;;
+    --tests) tests=yes ;;
     --library) where=/CMakeFiles/cardan ;;
     --fix) fix=yes format=yes ;;
     -*) die "unknown option '$argument' — see the head of $0" 2 ;;
@@ -25,9 +26,12 @@ if [[ $format == no && $tidy == no ]]; then format=yes tidy=yes; fi
 tool() { command -v "$1-19" || command -v "$1" || die "$1 is missing — scripts/setup.sh --for test-deep installs it"; }
 
 # One piece. Its key is what clang-tidy reads: comments too, because they hold NOLINT.
-tidy_one() {  # $1: tool, $2: build folder, $3: source, then options
-  local tidier=$1 folder=$2 source=$3 command key
-  shift 3
+tidy_one() {  # $1: tool, $2: build folder, $3: source, $4: checks, then options
+  local tidier=$1 folder=$2 source=$3 checks=$4 command key
+  shift 4
+  # A test copies what it likes.
+  case $source in *_tests.dir/* | *_test.cpp | "$PWD"/tests/*) checks+=${checks:+,}-performance-* ;; esac
+  if [[ -n $checks ]]; then set -- "--checks=$checks" "$@"; fi
   command=$(python3 - "$folder" "$source" <<'END'
 import json, re, sys
 entries = json.load(open(sys.argv[1] + "/compile_commands.json"))
@@ -72,14 +76,15 @@ if [[ $tidy == yes ]]; then
   # Headers are checked through the sources that include them; sources that no target compiles have no command and are left out.
   if [[ $whole == yes ]]; then
     mapfile -t sources < <(compiled | grep -E "^$PWD/(include/cardan|src|apps|bench|demo|examples|tests)/|/Unity/" | grep -F "$where" | sort -u)
-    options=(--checks=-bugprone-suspicious-include '--header-filter=/(include/cardan|src|apps|bench|demo|examples|tests)/.*\.[ch]pp$')
+    if [[ $tests == no ]]; then mapfile -t sources < <(printf '%s\n' "${sources[@]}" | grep -vE "_tests\.dir/|_test\.cpp$|^$PWD/tests/"); fi
+    checks=-bugprone-suspicious-include options=('--header-filter=/(include/cardan|src|apps|bench|demo|examples|tests)/.*\.[ch]pp$')
   else
     mapfile -t sources < <(compiled | grep -xF "$(printf "$PWD/%s\n" "${files[@]}")" | sort -u)
-    options=()
+    checks="" options=()
   fi
   if ((${#sources[@]} == 0)); then
     say "tidy: none of the files is compiled by $folder"
-  elif printf '%s\0' "${sources[@]}" | xargs -0 -I {} -P "$JOBS" bash -o pipefail -c 'tidy_one "$@"' tidy_one "$tidier" "$folder" {} "${options[@]}" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
+  elif printf '%s\0' "${sources[@]}" | xargs -0 -I {} -P "$JOBS" bash -o pipefail -c 'tidy_one "$@"' tidy_one "$tidier" "$folder" {} "$checks" "${options[@]}" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated as errors?)\.?$|^Suppressed|^Use -header-filter' >&2); then
     say "tidy: ${#sources[@]} translation units without findings"
   else
     say "tidy: findings (above)" >&2
