@@ -28,8 +28,8 @@ src/transport/protocol | the lock-free protocols, their memory orders, the layou
 src/transport/endpoint: detail/{basis,loaned_slot,sample_block,sample_clock,stop_flag} | hot path (publisher_core and its parts, subscriber_core), helper thread's half (subscriber_helper), waiting, events
 src/transport/discovery | run directory, connections (client, server), access rules, shares of other users
 src/transport: publisher subscriber sample any_publisher any_subscriber wait_any stop observer detail/{publisher_end,subscriber_end} | publisher, subscriber, observer
-src/transport/service: service service_options detail/service_end | questions and answers: servers, clients, who may attach to whose stream
 src/messages: messages messages/* image point_cloud local_message any_type type_layout cdr cdr_reader cdr_writer eigen pcl transform_math | standard messages, views of OpenCV, PCL and Eigen, CDR, schemas, types known at run time
+src/transport/service: service service_options detail/service_end | questions and answers: servers, clients, who may attach to whose stream
 src/c: cardan.h | the C interface
 src/mcap: mcap/* detail/checksum | MCAP files
 src/config: configuration | the configuration file

@@ -86,6 +86,23 @@ ordered_json side_json(const FoundService::Side& side) {
   return {{"type", side.type}, {"layout", fmt::format("{:016x}", side.layout)}, {"max_bytes", side.max_bytes}};
 }
 
+ordered_json statistics_json(const ServiceReport& r) {
+  const auto us = [](std::int64_t ns) { return ns < 0 ? ordered_json() : ordered_json(static_cast<double>(ns) / 1e3); };
+  return {{"taken", r.taken},
+          {"answered", r.answered},
+          {"declined", r.declined},
+          {"expired", r.expired},
+          {"answer_us",
+           {{"p50", us(latency_percentile(r.answer, 50))},
+            {"p99", us(latency_percentile(r.answer, 99))},
+            {"longest", us(r.answer.empty() ? -1 : r.longest_ns)}}}};
+}
+
+/// "12.3 µs", "-"
+std::string answer_time(const ServiceReport& r, double percent) {
+  return time_text(static_cast<double>(latency_percentile(r.answer, percent)));
+}
+
 ordered_json service_json(const FoundService& s) {
   ordered_json clients = ordered_json::array();
   for (const SubscriberReport& client : s.server.subscribers)
@@ -97,6 +114,7 @@ ordered_json service_json(const FoundService& s) {
           {"question", side_json(s.question)},
           {"answer", side_json(s.answer)},
           {"pending", s.pending},
+          {"statistics", statistics_json(s.server.service)},
           {"clients", clients},
           {"clients_left_out", s.server.left_out}};
 }
@@ -169,10 +187,23 @@ int service_list(const ServiceListOptions& o) {
     return emit(fmt::format("no services in {} — check CARDAN_RUN_DIR and the domain\n", report.run_directory))
                ? kOk
                : kFailed;
-  Table table({{"SERVICE"}, {"QUESTION"}, {"ANSWER"}, {"SERVER"}, {"PID", true}, {"CLIENTS", true}});
-  for (const FoundService& s : services)
+  Table table({{"SERVICE"},
+               {"QUESTION"},
+               {"ANSWER"},
+               {"SERVER"},
+               {"PID", true},
+               {"CLIENTS", true},
+               {"ANSWERED", true},
+               {"FAILED", true},
+               {"p50", true},
+               {"p99", true}});
+  for (const FoundService& s : services) {
+    const ServiceReport& r = s.server.service;
     table.row({printable(s.name), printable(s.question.type), printable(s.answer.type), server_text(s),
-               std::to_string(s.server.pid), std::to_string(s.server.subscribers.size() + s.server.left_out)});
+               std::to_string(s.server.pid), std::to_string(s.server.subscribers.size() + s.server.left_out),
+               std::to_string(r.answered), std::to_string(r.declined + r.expired), answer_time(r, 50),
+               answer_time(r, 99)});
+  }
   return emit(table.shown()) ? kOk : kFailed;
 }
 
@@ -193,6 +224,12 @@ int service_info(const ServiceInfoOptions& o) {
                       printable(s.question.type), s.question.max_bytes, s.pending);
   text += fmt::format("  answer    {}, at most {} bytes beyond its fixed part\n", printable(s.answer.type),
                       s.answer.max_bytes);
+  const ServiceReport& r = s.server.service;
+  text += fmt::format("  answered  {} of {} questions, {} declined; {} were overdue or cancelled before\n", r.answered,
+                      r.taken, r.declined, r.expired);
+  if (!r.answer.empty())
+    text += fmt::format("  in        {} (p50), {} (p99), {} at most, from asked to answered\n", answer_time(r, 50),
+                        answer_time(r, 99), time_text(static_cast<double>(r.longest_ns)));
   for (const SubscriberReport& client : s.server.subscribers)
     text += fmt::format("  client    {} (pid {})\n", printable(client.name), client.pid);
   if (s.server.left_out != 0) text += fmt::format("  and {} more clients\n", s.server.left_out);

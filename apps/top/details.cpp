@@ -275,6 +275,34 @@ std::vector<std::string> chain_page(const Figures& figures, const std::string& i
   return page.take();
 }
 
+std::vector<std::string> service_page(const Figures& figures, const std::string& id, std::size_t columns) {
+  const auto found = std::find_if(figures.services.begin(), figures.services.end(),
+                                  [&](const ServiceFigures& s) { return s.name + '\n' + s.server.process == id; });
+  if (found == figures.services.end()) return gone(printable(id));
+  const ServiceReport& r = found->counts;
+  Page page(columns);
+  page.text(fmt::format("{}, served by {}", printable(found->name), who(found->server.program, found->server.pid)));
+  Table times({{"FROM ASKED TO ANSWERED"}, {"p50", true}, {"p95", true}, {"p99", true}, {"LONGEST EVER", true}});
+  times.row(
+      {"", percentile(r.answer, 50), percentile(r.answer, 95), percentile(r.answer, 99), time_or_none(r.longest_ns)});
+  page.table(fmt::format("{} answers/s, {} questions failed since this view began", count_text(found->rate_hz),
+                         found->failed_all),
+             times);
+  Table counts({{"WITHIN THIS MEASUREMENT"}, {"", true}});
+  for (const auto& [what, count] : {std::pair{"questions that the server took", r.taken},
+                                    {"answered", r.answered},
+                                    {"declined, or dropped by the server", r.declined},
+                                    {"overdue or cancelled before the server took them", r.expired}})
+    counts.row({what, std::to_string(count)});
+  page.table("questions", counts);
+  Table clients({{"CLIENT"}, {"PID", true}});
+  for (const SubscriberReport& client : found->server.subscribers)
+    clients.row({printable(client.name), std::to_string(client.pid)});
+  const std::size_t count = found->server.subscribers.size() + found->server.left_out;
+  if (count != 0) page.table(number_of(count, "client"), clients);
+  return page.take();
+}
+
 }  // namespace
 
 std::vector<std::string> details_of(const Figures& figures, View view, const std::string& id, std::size_t columns) {
@@ -286,9 +314,11 @@ std::vector<std::string> details_of(const Figures& figures, View view, const std
     case View::Callbacks:
       return callback_page(figures, id, columns);
     case View::Chains:
+      return chain_page(figures, id, columns);
+    case View::Services:
       break;
   }
-  return chain_page(figures, id, columns);
+  return service_page(figures, id, columns);
 }
 
 }  // namespace cardan::apps::top

@@ -14,6 +14,7 @@
 #include "apps/terminal/losses.hpp"
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 
 namespace cardan::apps::top {
 namespace {
@@ -92,15 +93,40 @@ Writer Collector::measure(const PublisherReport& now, double seconds) const {
   return writer;
 }
 
+void Collector::add_service(Figures& into, const PublisherReport& card) {
+  const ServiceReport& now = card.service;
+  const auto failed = [](const ServiceReport& r) { return r.declined + r.expired; };
+  const auto old = publishers_.find({card.process, card.serial});
+  const bool is_first = looked_ns_ == 0;
+  const ServiceReport before = old != publishers_.end() ? old->second.service : is_first ? now : ServiceReport{};
+  const ServiceReport& first = first_of_services_.try_emplace({card.process, card.serial}, before).first->second;
+  ServiceFigures figures{.name = card.topic.substr(0, card.topic.find('?')), .server = card, .counts = now};
+  figures.counts.taken = less(now.taken, before.taken);
+  figures.counts.answered = less(now.answered, before.answered);
+  figures.counts.declined = less(now.declined, before.declined);
+  figures.counts.expired = less(now.expired, before.expired);
+  figures.counts.answer = apps::less(now.answer, before.answer);
+  figures.rate_hz = static_cast<double>(figures.counts.answered) / std::max(into.seconds, 1e-3);
+  figures.failed = failed(figures.counts);
+  figures.failed_all = less(failed(now), failed(first));
+  std::erase_if(figures.server.subscribers, [](const SubscriberReport& s) { return s.pid == ::getpid(); });
+  into.services.push_back(std::move(figures));
+}
+
 void Collector::add_topics(Figures& into) {
-  const DomainReport report = look_around({.domain = domain_, .timeout = 500ms});
+  const DomainReport report = look_around({.domain = domain_, .timeout = 500ms}, std::string(detail::kEverything));
   const std::int64_t now = steady_now();
   into.seconds = looked_ns_ == 0 ? 0 : static_cast<double>(now - looked_ns_) / 1e9;
   into.problems = report.problems;
-  into.closed = report.closed;
+  for (const std::string& name : report.closed)
+    if (!name.ends_with('?')) into.closed.push_back(name);
   std::map<std::string, TopicFigures> topics;
   for (const PublisherReport& p : report.publishers) {
     if (is_own(p)) continue;
+    if (p.topic.ends_with('?')) {
+      add_service(into, p);
+      continue;
+    }
     TopicFigures& topic = topics[p.topic];
     if (topic.type.find(p.type) == std::string::npos) topic.type += (topic.type.empty() ? "" : ", ") + p.type;
     Writer writer = measure(p, std::max(into.seconds, 1e-3));
@@ -124,6 +150,8 @@ void Collector::add_topics(Figures& into) {
   lost_of_topics_ = std::move(lost);
   publishers_.clear();
   for (const PublisherReport& p : report.publishers) publishers_[{p.process, p.serial}] = p;
+  std::erase_if(first_of_services_, [&](const auto& one) { return !publishers_.contains(one.first); });
+  std::ranges::sort(into.services, {}, &ServiceFigures::name);
   looked_ns_ = now;
 }
 

@@ -63,6 +63,16 @@ struct ChainFigures {
   std::uint64_t late_all = 0;  ///< since the first measurement
 };
 
+/// A server of a service.
+struct ServiceFigures {
+  std::string name;
+  PublisherReport server;        ///< of its card: its subscribers are the clients
+  ServiceReport counts;          ///< within the measurement
+  double rate_hz = 0;            ///< of answers
+  std::uint64_t failed = 0;      ///< questions within the measurement that were declined or had expired
+  std::uint64_t failed_all = 0;  ///< since the first measurement
+};
+
 struct ProcessFigures {
   std::string name;  ///< in the configuration of `cardan run`, else of the program
   std::string program;
@@ -83,6 +93,7 @@ struct Figures {
   std::vector<TopicFigures> topics;
   std::vector<CallbackFigures> callbacks;
   std::vector<ChainFigures> chains;
+  std::vector<ServiceFigures> services;
   std::vector<ProcessFigures> processes;
   std::vector<std::string> problems;  ///< in words: which processes did not answer
   std::vector<std::string> closed;    ///< topics that do not let this user in
@@ -109,6 +120,7 @@ class Collector {
   using CallbackKey = std::pair<std::string, std::string>;  ///< component and callback
 
   void add_topics(Figures& into);
+  void add_service(Figures& into, const PublisherReport& card);
   void add_callbacks(Figures& into);
   void add_chains(Figures& into, const host::ComponentReport& now, const host::ComponentReport* before, double seconds);
   void add_processes(Figures& into);
@@ -117,6 +129,7 @@ class Collector {
   std::string domain_;
   std::int64_t looked_ns_ = 0;
   std::map<StreamKey, PublisherReport> publishers_;
+  std::map<StreamKey, ServiceReport> first_of_services_;  ///< as they were when this began
   std::map<std::string, std::uint64_t> lost_of_topics_;
   std::unique_ptr<host::ControlClient> client_;
   std::vector<host::ComponentReport> components_;

@@ -75,6 +75,19 @@ static ordered_json json_of(const ChainFigures& chain) {
   return json;
 }
 
+static ordered_json json_of(const ServiceFigures& service) {
+  return {{"service", service.name},
+          {"program", service.server.program},
+          {"pid", service.server.pid},
+          {"clients", service.server.subscribers.size() + service.server.left_out},
+          {"rate_hz", service.rate_hz},
+          {"taken", service.counts.taken},
+          {"answered", service.counts.answered},
+          {"declined", service.counts.declined},
+          {"expired", service.counts.expired},
+          {"answer_us", latency_json(service.counts.answer)}};
+}
+
 static ordered_json json_of(const ProcessFigures& process) {
   return {{"process", process.name},
           {"program", process.program.empty() ? ordered_json() : ordered_json(process.program)},
@@ -102,6 +115,7 @@ std::string json_of(const Figures& figures) {
                    {"topics", list(figures.topics)},
                    {"callbacks", list(figures.callbacks)},
                    {"chains", list(figures.chains)},
+                   {"services", list(figures.services)},
                    {"problems", figures.problems},
                    {"closed", figures.closed}});
 }

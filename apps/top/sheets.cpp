@@ -66,6 +66,8 @@ std::string process_id(const ProcessFigures& p) { return p.pid != 0 ? std::to_st
 std::string callback_id(const CallbackFigures& c) { return c.component + '\n' + c.counts.name; }
 std::string chain_id(const ChainFigures& c) { return c.component + '\n' + c.counts.chain; }
 
+std::string service_id(const ServiceFigures& s) { return s.name + '\n' + s.server.process; }
+
 Sheet processes(const Figures& figures) {
   Sheet sheet{{{"PROCESS"},
                {"PID", true},
@@ -207,6 +209,32 @@ Sheet chains(const Figures& figures) {
   return sheet;
 }
 
+Sheet services(const Figures& figures) {
+  Sheet sheet{{{"SERVICE"},
+               {"ANSWERS Hz", true},
+               {"p50", true},
+               {"p99", true},
+               {"FAILED", true},
+               {"CLIENTS", true},
+               {"SERVER"},
+               {"PID", true}},
+              {"SERVICE", "ANSWERS Hz", "p99", "CLIENTS", "SERVER"},
+              {"FAILED"},
+              {}};
+  for (const ServiceFigures& s : figures.services)
+    sheet.lines.push_back({service_id(s),
+                           {name_cell(s.name),
+                            rate_cell(s.rate_hz, figures.seconds),
+                            latency_cell(s.counts.answer, 50),
+                            latency_cell(s.counts.answer, 99),
+                            count_cell(s.failed_all),
+                            count_cell(s.server.subscribers.size() + s.server.left_out),
+                            name_cell(s.server.program),
+                            {.text = std::to_string(s.server.pid), .number = static_cast<double>(s.server.pid)}},
+                           s.failed != 0});
+  return sheet;
+}
+
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -223,9 +251,11 @@ const char* name_of(View view) noexcept {
     case View::Callbacks:
       return "callbacks";
     case View::Chains:
+      return "chains";
+    case View::Services:
       break;
   }
-  return "chains";
+  return "services";
 }
 
 Sheet sheet_of(const Figures& figures, View view) {
@@ -237,9 +267,11 @@ Sheet sheet_of(const Figures& figures, View view) {
     case View::Callbacks:
       return callbacks(figures);
     case View::Chains:
+      return chains(figures);
+    case View::Services:
       break;
   }
-  return chains(figures);
+  return services(figures);
 }
 
 bool descends_by_itself(const Sheet& sheet, std::size_t column) { return sheet.columns.at(column).right; }

@@ -2,6 +2,7 @@
 // The tables of `cardan top`: what is in them, in which order, and the details of a row.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace cardan::apps::top {
 
-enum class View : std::uint8_t { Processes, Topics, Callbacks, Chains };
-inline constexpr std::size_t kViews = 4;
+enum class View : std::uint8_t { Processes, Topics, Callbacks, Chains, Services };
+inline constexpr std::array kViews{View::Processes, View::Topics, View::Callbacks, View::Chains, View::Services};
 [[nodiscard]] const char* name_of(View view) noexcept;
 
 /// A cell as it is shown (safe for a terminal), and the number that it is sorted by.

@@ -19,7 +19,7 @@ const std::vector<std::string>& help_lines() {
   static const std::vector<std::string> kLines{
       "Keys",
       "",
-      "  1 2 3 4, Tab    processes, topics, callbacks, chains",
+      "  1 to 5, Tab     processes, topics, callbacks, chains, services",
       "  ↑ ↓ PgUp PgDn   choose a line (also k j, Home, End)",
       "  Enter, →        the details of the line; Esc or ← goes back",
       "  /               filter by name; Enter keeps it, Esc clears it",
@@ -44,22 +44,33 @@ const std::vector<std::string>& help_lines() {
 std::vector<std::string> columns_of_key(char32_t key) {
   switch (key) {
     case 'n':
-      return {"TOPIC", "CHAIN", "COMPONENT", "PROCESS"};
+      return {"TOPIC", "CHAIN", "SERVICE", "COMPONENT", "PROCESS"};
     case 'c':
       return {"CPU %"};
     case 'm':
       return {"MEMORY"};
     case 'l':
-      return {"LOST", "LATE"};
+      return {"LOST", "LATE", "FAILED"};
     case 'f':
-      return {"RATE Hz", "OUT Hz"};
+      return {"RATE Hz", "OUT Hz", "ANSWERS Hz"};
     default:
       return {};
   }
 }
 
 /// Where a sheet is sorted by as long as nobody says: the first number that shows which is busy.
-std::size_t first_order(View view) { return view == View::Topics ? 2 : view == View::Chains ? 4 : 3; }
+std::size_t first_order(View view) {
+  switch (view) {
+    case View::Services:
+      return 1;
+    case View::Topics:
+      return 2;
+    case View::Chains:
+      return 4;
+    default:
+      return 3;
+  }
+}
 
 std::string styled(std::string text, const char* style, bool colours) {
   return colours ? style + std::move(text) + "\x1b[0m" : text;
@@ -173,10 +184,10 @@ void State::press(char32_t key) {
   } else if (key == '?') {
     help_ = true;
     scroll_ = 0;
-  } else if (key >= '1' && key <= '4') {
+  } else if (key >= '1' && key < '1' + kViews.size()) {
     go_to(static_cast<View>(key - '1'));
   } else if (key == kTab) {
-    go_to(static_cast<View>((static_cast<std::size_t>(view_) + 1) % kViews));
+    go_to(static_cast<View>((static_cast<std::size_t>(view_) + 1) % kViews.size()));
   } else if (key == ' ') {
     paused_ = !paused_;
   } else {
@@ -242,10 +253,9 @@ void State::press_in_list(char32_t key) {
 
 std::string State::title() const {
   std::string tabs;
-  for (std::size_t i = 0; i < kViews; ++i) {
-    const auto view = static_cast<View>(i);
+  for (const View view : kViews) {
     const bool here = view == view_;
-    tabs += fmt::format(" {}{} {}{}", here ? '[' : ' ', i + 1, name_of(view), here ? ']' : ' ');
+    tabs += fmt::format("{}{} {}{}", here ? '[' : ' ', static_cast<int>(view) + 1, name_of(view), here ? ']' : ' ');
   }
   return fmt::format("cardan top {}{}", tabs, paused_ ? "  paused: Space resumes" : "  ? help, q end");
 }
@@ -253,8 +263,8 @@ std::string State::title() const {
 std::string State::keys() const {
   if (typing_) return "Enter keeps the filter   Esc clears it   Ctrl-U empties it";
   if (help_) return "↑ ↓ scroll   any other key closes the help   q end";
-  if (details_) return "↑ ↓ PgUp PgDn scroll   Esc back   1-4 views   Space pause   ? help   q end";
-  return "↑ ↓ choose  Enter details  / filter  s sort  r reverse  1-4 views  Space pause  ? help  q end";
+  if (details_) return "↑ ↓ PgUp PgDn scroll   Esc back   1-5 views   Space pause   ? help   q end";
+  return "↑ ↓ choose  Enter details  / filter  s sort  r reverse  1-5 views  Space pause  ? help  q end";
 }
 
 std::vector<std::string> State::scrolled(std::vector<std::string> lines, Room room) {

@@ -53,7 +53,7 @@ class State {
   [[nodiscard]] std::vector<std::string> scrolled(std::vector<std::string> lines, Room room);
 
   View view_;
-  std::array<Place, kViews> places_;
+  std::array<Place, kViews.size()> places_;
   Figures figures_;
   std::map<std::string, std::vector<double>> rates_;  ///< of topics, in the last measurements
   std::map<int, std::vector<double>> loads_;          ///< of processes, by pid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cardan top`: processes, topics, callbacks and chains of a domain, live.
+// `cardan top`: processes, topics, callbacks, chains and services of a domain, live.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kExamples = R"(Examples:
-  cardan top                              processes; keys: 1-4 views, / filter, s sort, c by CPU, Enter details, ? help
+  cardan top                              processes; keys: 1-5 views, / filter, s sort, c by CPU, Enter details, ? help
   cardan top --view topics --filter camera
   cardan top --once                       measures for a second, prints all tables, ends
   cardan top --json | jq '.topics[] | {topic, rate_hz, lost}'
@@ -45,7 +45,7 @@ struct TopOptions {
 };
 
 View view_of(const std::string& name) {
-  for (const View view : {View::Processes, View::Topics, View::Callbacks, View::Chains})
+  for (const View view : kViews)
     if (name == name_of(view)) return view;
   return View::Processes;
 }
@@ -142,7 +142,7 @@ int show_on_terminal(const TopOptions& o) {
 
 std::string all_sheets(const Figures& figures, const TopOptions& o) {
   std::string out = summary_of(figures) + "\n";
-  for (const View view : {View::Processes, View::Topics, View::Callbacks, View::Chains}) {
+  for (const View view : kViews) {
     Sheet sheet = sheet_of(figures, view);
     filter(sheet, o.filter);
     const std::string text = text_of(sheet);
@@ -181,10 +181,10 @@ int top(const TopOptions& o) {
 
 static void add_top_command(CLI::App& app) {
   auto o = std::make_shared<TopOptions>();
-  auto* const command =
-      add_verb(&app, "top", "Processes, topics, callbacks and chains, live: rates, latencies, loss, CPU", kExamples);
+  auto* const command = add_verb(
+      &app, "top", "Processes, topics, callbacks, chains and services, live: rates, latencies, loss, CPU", kExamples);
   command->add_option("--view", o->view, "View to begin with")
-      ->check(CLI::IsMember({"processes", "topics", "callbacks", "chains"}));
+      ->check(CLI::IsMember({"processes", "topics", "callbacks", "chains", "services"}));
   command->add_option("--filter", o->filter, "Only what has this in one of its names");
   command->add_option("--seconds", o->seconds, "Length of a measurement (default: 1)")->check(CLI::Range(0.1, 3600.0));
   command->add_flag("--once", o->once, "Measure once, print, end");

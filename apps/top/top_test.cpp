@@ -68,6 +68,17 @@ Figures street() {
                   .hops = {{.component = "detector", .longest = 20, .longest_ns = 41'000'000},
                            {.component = "planner", .longest = 10}}};
   figures.chains = {chain};
+  ServiceFigures service;
+  service.name = "/map/region";
+  service.server = publisher("/map/region?", 9, "map_server");
+  service.server.process = "0123456789abcdef";
+  service.server.subscribers.resize(1);
+  service.server.subscribers[0].name = "planner";
+  service.counts = {.taken = 12, .answered = 11, .declined = 1, .longest_ns = 5'000'000, .answer = {{40, 11}}};
+  service.rate_hz = 11;
+  service.failed = 1;
+  service.failed_all = 4;
+  figures.services = {service};
   return figures;
 }
 
@@ -260,6 +271,13 @@ TEST(Top, EveryViewHasItsDetails) {
     EXPECT_NE(shown(state, {160, 24}).find(cell), std::string::npos) << cell << shown(state, {160, 24});
   state.press('\r');
   EXPECT_NE(shown(state).find("brake from /camera/front to /command"), std::string::npos);
+  state.press('5');
+  EXPECT_NE(shown(state).find("[5 services]"), std::string::npos);
+  for (const char* const cell : {"/map/region", "11", "map_server", " 4 "})
+    EXPECT_NE(shown(state, {160, 24}).find(cell), std::string::npos) << cell << shown(state, {160, 24});
+  state.press('\r');
+  for (const char* const part : {"/map/region, served by map_server", "declined", "5.00 ms", "planner"})
+    EXPECT_NE(shown(state, {120, 50}).find(part), std::string::npos) << part << shown(state, {120, 50});
   EXPECT_NE(shown(state).find("planner"), std::string::npos);
   state.press('\t');
   EXPECT_NE(shown(state).find("[1 processes]"), std::string::npos);
@@ -290,7 +308,8 @@ TEST(Top, NoLineIsTooWideAndNoScreenTooHigh) {
   for (const Room size : {Room{80, 24}, Room{20, 5}, Room{1, 1}, Room{3, 3}, Room{200, 50}}) {
     State state(View::Topics);
     state.take(figures);
-    for (const char32_t key : {U'?', U'?', U'2', U'/', U'a', U'\r', U's', U'\r', U'\x1b', U'1', U'3', U'4', U'\r'}) {
+    for (const char32_t key :
+         {U'?', U'?', U'2', U'/', U'a', U'\r', U's', U'\r', U'\x1b', U'1', U'3', U'4', U'5', U'\r'}) {
       state.press(key);
       for (const bool colours : {false, true}) {
         const auto lines = state.screen(size, colours);
@@ -339,6 +358,8 @@ TEST(Top, HostileNamesAreText) {
   figures.callbacks[0].counts.name = figures.callbacks[0].counts.topic = figures.callbacks[0].counts.group = evil;
   figures.chains[0].component = figures.chains[0].process = figures.chains[0].counts.chain = evil;
   figures.chains[0].counts.from = figures.chains[0].counts.to = figures.chains[0].counts.hops[0].component = evil;
+  figures.services[0].name = figures.services[0].server.program = figures.services[0].server.process = evil;
+  figures.services[0].server.subscribers[0].name = evil;
   figures.problems = {evil};
   State state(View::Topics);
   state.take(figures);
@@ -347,7 +368,7 @@ TEST(Top, HostileNamesAreText) {
       for (const std::string_view bad : {"\x1b", "\x07", "\r", "\n", "\xff", "\xe2\x80\xae"})
         EXPECT_EQ(line.find(bad), std::string::npos) << line;
   };
-  for (const char view : {'1', '2', '3', '4'}) {
+  for (const char view : {'1', '2', '3', '4', '5'}) {
     state.press(static_cast<unsigned char>(view));
     check();
     state.press('\r');

@@ -186,11 +186,14 @@ typedef struct cardan_service_options {
   const char* definition;        /**< ros2msg text of `type`; NULL: the message of Cardan or of ROS 2 with that name */
   const char* answer_type;       /**< of an answer; required */
   const char* answer_definition; /**< as `definition` */
-  size_t max_bytes;              /**< the largest question as CDR, in bytes; for a client */
+  size_t max_bytes;              /**< the largest question as CDR, in bytes; for a client, and for introspection 2 */
   size_t max_answer_bytes;       /**< the largest answer as CDR, in bytes; for a server */
   uint32_t pending;              /**< questions of one client without an answer, 1 to 64. 0: 4 */
   uint32_t holds;                /**< a server: questions kept at once (0: 8); a client: answers (0: 1) */
   int access;                    /**< CARDAN_OWNER and so on: who may ask, and whose server is asked */
+  /** Of a server: what it publishes for recorders on SERVICE/_service_event, which this user alone can read. 0: nothing;
+   * 1: that there was a question or an answer; 2: also their contents, up to max_bytes and max_answer_bytes. */
+  int introspection;
 } cardan_service_options;
 
 /** Serves. Returns NULL if the arguments make no sense, a type is unknown, the service has a server, or there is no

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cardan/messages/geometry.hpp"
+#include "cardan/service_options.hpp"
 #include "cardan/topic.hpp"
 
 namespace cardan::config {
@@ -144,9 +145,10 @@ struct Component {
   std::optional<Thread> thread{};               ///< absent: the workers of `group` run its callbacks
   std::chrono::nanoseconds watchdog{0};         ///< a callback that runs longer counts as a crash; 0: none
   OnException on_exception = OnException::Continue;
-  std::optional<Cycle> cycle{};       ///< absent: the default's, without calls that are too short to matter
-  std::vector<Callback> callbacks{};  ///< those whose settings differ from the component's
-  std::vector<Naming> namings{};      ///< of topics that `topics` does not name: the innermost first
+  std::optional<Introspection> introspection{};  ///< of its services; absent: as the code has it
+  std::optional<Cycle> cycle{};                  ///< absent: the default's, without calls that are too short to matter
+  std::vector<Callback> callbacks{};             ///< those whose settings differ from the component's
+  std::vector<Naming> namings{};                 ///< of topics that `topics` does not name: the innermost first
   std::string pointer{};
 
   /// The name on the bus of a topic that the code calls `name`.
@@ -424,6 +426,7 @@ struct ReadOptions {
 [[nodiscard]] std::string_view name_of(Policy policy) noexcept;
 [[nodiscard]] std::string_view name_of(Affinity affinity) noexcept;
 [[nodiscard]] std::string_view name_of(OnException rule) noexcept;
+[[nodiscard]] std::string_view name_of(Introspection introspection) noexcept;
 [[nodiscard]] std::string_view name_of(RestartWhen when) noexcept;
 [[nodiscard]] std::string_view name_of(Condition::Kind kind) noexcept;
 /// "bool", "int", "double", "string", and of lists "bool[]", "int[]", "double[]", "string[]".

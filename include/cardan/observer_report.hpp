@@ -120,6 +120,17 @@ struct SubscriberReport {
   std::uint64_t unknown_ages = 0;  ///< samples taken whose origin is not known
 };
 
+/// What a server of a service has done since it began. Questions that nobody waits for any more when the server would
+/// take them have expired.
+struct ServiceReport {
+  std::uint64_t taken = 0;      ///< questions
+  std::uint64_t answered = 0;   ///< of them
+  std::uint64_t declined = 0;   ///< of them; also those that the server dropped
+  std::uint64_t expired = 0;    ///< questions that were overdue or cancelled, and not taken
+  std::int64_t longest_ns = 0;  ///< of `answer`
+  LatencyHistogram answer{};    ///< from asked to answered
+};
+
 /// One publisher of a topic, as its own process reports it.
 struct PublisherReport {
   std::string topic, type;          ///< the type by its ROS 2 name
@@ -147,6 +158,7 @@ struct PublisherReport {
   LatencyHistogram age;                       ///< of all subscribers: from origin to take (Sample::origin_age())
   std::vector<SubscriberReport> subscribers;  ///< those attached now, without `left_out`
   std::uint64_t left_out = 0;                 ///< subscribers for which the answer (64 KiB) has no room
+  ServiceReport service{};                    ///< of a service's card
 };
 
 /// The result of a look at a domain.
@@ -160,7 +172,7 @@ struct DomainReport {
 };
 
 /// Asks every process of the domain what it publishes (`topic` empty: everything; "?": the cards of services, whose
-/// names end with a '?', and whose subscribers are clients) and which subscribers it has. The
+/// names end with a '?', and whose subscribers are clients; "*": both) and which subscribers it has. The
 /// helper threads answer, so no publishing or taking thread is disturbed. Throws Error (Unavailable, InvalidArgument).
 /// Any thread. Blocks until all have answered: at most `timeout` for each silent process of our own user and of root,
 /// and at most twice that for all processes of other users together.

@@ -9,6 +9,14 @@
 
 namespace cardan {
 
+/// What a server publishes about its questions and answers on `<service>/_service_event`, for recorders and `cardan
+/// topic echo`: ROS 2's service introspection. The server's user alone can read it.
+enum class Introspection : std::uint8_t {
+  Off,       ///< costs nothing
+  Metadata,  ///< their times, clients and numbers
+  Contents,  ///< also the messages: each is copied, and 2 × `pending` + 2 slots of the larger one are committed
+};
+
 /// The contract of a service. Both sides include the same one.
 struct ServiceOptions {
   /// Payload bytes of a question beyond its fixed part, as TopicOptions::max_bytes.
@@ -25,6 +33,8 @@ struct ServiceOptions {
   Access access = Access::Owner;
   /// How both sides wait.
   Waiting waiting{};
+  /// Of the server alone. `introspection` of a component in the configuration changes it.
+  Introspection introspection = Introspection::Off;
 };
 
 /// Options of one server.

@@ -97,6 +97,7 @@ def follow(margin: float = 0.0002) -> Waiting:
 
 
 ACCESS = {"owner": 0, "group": 1, "everyone": 2, "policy": 3}
+INTROSPECTION = ("off", "metadata", "contents")
 MOST_BYTES = 1 << 30
 OPTIONS = (
     "max_bytes",

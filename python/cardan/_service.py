@@ -8,7 +8,7 @@ import typing
 
 from cardan import _cardan
 from cardan._classes import class_of
-from cardan._contract import ACCESS, MOST_BYTES, Waiting, block, nanoseconds, whole
+from cardan._contract import ACCESS, INTROSPECTION, MOST_BYTES, Waiting, block, nanoseconds, whole
 from cardan._ends import remember
 from cardan._errors import Error, NoAnswer
 from cardan._known import type_of
@@ -50,6 +50,8 @@ class Service(typing.Generic[Q, A]):
         holds: answers that a client keeps at once, in addition to those that it has not looked at.
         access: users that may ask, and users whose server a client asks: "owner", "group", "everyone", "policy".
         waiting: how both sides wait.
+        introspection: what the server publishes about questions and answers on `<name>/_service_event`, for recorders
+            and readers of the same user: "off", "metadata", "contents".
     """
 
     def __init__(
@@ -65,11 +67,14 @@ class Service(typing.Generic[Q, A]):
         holds: int = 1,
         access: str = "owner",
         waiting: Waiting | None = None,
+        introspection: str = "off",
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"a service's name is a str, not {name.__class__.__name__}")
         if access not in ACCESS:
             raise Error("invalid_argument", f"access is {access!r}", f"use {', '.join(ACCESS)}")
+        if introspection not in INTROSPECTION:
+            raise Error("invalid_argument", f"introspection is {introspection!r}", f"use {', '.join(INTROSPECTION)}")
         self.name = name
         self.question_class: type[Q] = class_of(question)
         self.answer_class: type[A] = class_of(answer)
@@ -80,6 +85,7 @@ class Service(typing.Generic[Q, A]):
         self._options.answers = whole(answers, "answers", 1, 64)
         self._options.holds = whole(holds, "holds", 1, 100)
         self._options.set_access(ACCESS[access])
+        self._options.set_introspection(INTROSPECTION.index(introspection))
         how = block() if waiting is None else waiting
         self._options.set_waiting(how.kind, how.limit)
 

@@ -58,8 +58,9 @@ class QuestionHandle {
     detail::LoanedSlot slot = end_.loan();
     if (!slot)
       throw Error(ErrorCode::Limit,
-                  "no slot for an answer of '" + service_ + "' is free: as many are filled as `answers` allows, or the "
-                  "client has ended",
+                  "no slot for an answer of '" + service_ +
+                      "' is free: as many are filled as `answers` allows, or the "
+                      "client has ended",
                   "reply or discard the loan that is out; question.cancelled tells of the client");
     core_ = slot.core().get();
     return loan_of(std::move(slot), answer_, cls);
@@ -164,9 +165,8 @@ class ServerHandle {
       : contract_{std::move(service), std::move(question), std::move(answer), options}, cls_(nb::borrow(cls)) {
     const OthersRun others_run;
     detail::ServiceType type = server_type(contract_);
-    end_ =
-        std::make_shared<ServerEnd>(contract_.service, std::move(type.question), nullptr, std::move(type.answer),
-                                    contract_.options, ServerOptions{.domain = std::move(domain), .holds = holds});
+    end_ = std::make_shared<ServerEnd>(contract_.service, std::move(type.question), nullptr, std::move(type.answer),
+                                       contract_.options, ServerOptions{.domain = std::move(domain), .holds = holds});
   }
 
   nb::object take() {
@@ -336,7 +336,8 @@ class ClientHandle {
   std::tuple<nb::object, const char*, std::string> seen(detail::Outcome outcome) {
     nb::object answer = nb::none();
     if (outcome.block != nullptr) answer = answer_of(outcome, contract_, cls_);
-    return {std::move(answer), answer.is_none() && outcome.reason == NoAnswer::None ? kMalformed : to_string(outcome.reason),
+    return {std::move(answer),
+            answer.is_none() && outcome.reason == NoAnswer::None ? kMalformed : to_string(outcome.reason),
             std::move(outcome.text)};
   }
 
@@ -367,13 +368,18 @@ void bind_service(nb::module_& m) {
       .def_rw("answers", &Options::answers)
       .def_rw("holds", &Options::holds)
       .def("set_access", [](Options& self, int access) { self.access = enumerator(access, Access::Policy, "access"); })
+      .def("set_introspection",
+           [](Options& self, int word) {
+             self.introspection = enumerator(word, Introspection::Contents, "introspection");
+           })
       .def("set_waiting", [](Options& self, int kind, std::int64_t limit) {
         self.waiting = {enumerator(kind, Waiting::Kind::Follow, "waiting"), std::chrono::nanoseconds(limit)};
       });
   nb::class_<QuestionHandle>(m, "QuestionHandle")
       .def("message", &QuestionHandle::message)
       .def("loan", &QuestionHandle::loan, nb::arg("cls"))
-      .def("discard", [](QuestionHandle&, const Message& message) { message.content->discard(); }, nb::arg("message"))
+      .def(
+          "discard", [](QuestionHandle&, const Message& message) { message.content->discard(); }, nb::arg("message"))
       .def("reply", &QuestionHandle::reply, nb::arg("message"))
       .def("decline", &QuestionHandle::decline, nb::arg("why"))
       .def("cancelled", &QuestionHandle::cancelled)
@@ -396,7 +402,8 @@ void bind_service(nb::module_& m) {
            nb::arg("service"), nb::arg("question"), nb::arg("answer"), nb::arg("cls"), nb::arg("options"),
            nb::arg("domain"))
       .def("loan", &ClientHandle::loan, nb::arg("cls"))
-      .def("discard", [](ClientHandle&, const Message& message) { message.content->discard(); }, nb::arg("message"))
+      .def(
+          "discard", [](ClientHandle&, const Message& message) { message.content->discard(); }, nb::arg("message"))
       .def("ask", &ClientHandle::ask, nb::arg("message"), nb::arg("timeout_ns"))
       .def("receive", &ClientHandle::receive)
       .def("look", &ClientHandle::look, nb::arg("number"))

@@ -7,9 +7,10 @@ import asyncio
 import os
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from conftest import Programs, until
 
@@ -332,6 +333,60 @@ class Asker(cardan.Component):
 
 
 ADD = cardan.Service("/add", Sum, Total)
+
+
+@cardan.message("test_msgs/msg/Numbers")
+@dataclass
+class Numbers:
+    values: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+
+
+COUNT = cardan.Service("/count", Total, Numbers, max_answer_bytes=1 << 20)
+
+
+class Counter(cardan.Component):
+    def on_start(self, context: cardan.Context) -> None:
+        context.service(COUNT, self.on_question)
+
+    def on_question(self, question: cardan.Question) -> None:
+        with question.loan() as answer:
+            answer.values = np.arange(question.message.sum, dtype=np.uint32)
+
+
+class CountAsker(cardan.Component):
+    def on_start(self, context: cardan.Context) -> None:
+        self.client = context.client(COUNT)
+        self.sums: list[int] = []
+
+    def on_answer(self, answer, error) -> None:
+        self.sums.append(int(answer.values.sum()) if error is None else -1)
+
+
+def test_answers_in_a_simulation_hold_lists() -> None:
+    simulation = cardan.Simulation()
+    asker = simulation.add("asker", CountAsker)
+    simulation.add("counter", Counter)
+    simulation.start()
+    for _ in range(20):
+        asker.client.ask(asker.on_answer, sum=1000, timeout=1.0)
+        simulation.run()
+    assert asker.sums == [499_500] * 20
+
+
+def test_introspection_publishes_questions_and_answers(topic: str, programs: Programs) -> None:
+    with pytest.raises(cardan.Error):
+        service(topic, introspection="all")
+    add = service(topic, introspection="contents")
+    with add.server() as server, cardan.Topic(f"{topic}/_service_event").subscriber() as events, add.client() as client:
+        ticket = client.ask(a=1, b=2, timeout=LONG)
+        question = server.wait(LONG)
+        question.reply(sum=3)
+        assert ticket.wait().sum == 3
+        asked, answered = events.wait(LONG), events.wait(LONG)
+        assert (asked.info.event_type, answered.info.event_type) == (1, 2)
+        assert (asked.request[0].a, asked.request[0].b, len(asked.response)) == (1, 2, 0)
+        assert (answered.response[0].sum, len(answered.request)) == (3, 0)
+        assert list(asked.info.client_gid) == list(answered.info.client_gid)
 
 
 def test_components_in_a_simulation() -> None:

@@ -393,9 +393,16 @@ std::int64_t number_in(const cardan_frame& frame, std::size_t index) {
 constexpr std::int64_t kLong = 60'000'000'000;
 
 TEST_F(CInterface, AQuestionGetsItsAnswer) {
-  const cardan_service_options options = sums();
+  cardan_service_options options = sums();
+  options.introspection = 3;
+  EXPECT_EQ(cardan_serve("/add", &options), nullptr);
+  EXPECT_TRUE(says("introspection is 3")) << cardan_error();
+  options.introspection = 2;
   cardan_server* const server = cardan_serve("/add", &options);
   ASSERT_NE(server, nullptr) << cardan_error();
+  char* const topics = cardan_topics_json(nullptr);
+  EXPECT_NE(std::string(topics).find("test_msgs/srv/Sum_Event"), std::string::npos) << topics;
+  cardan_free(topics);
   cardan_client* const client = cardan_open_client("/add", &options);
   ASSERT_NE(client, nullptr) << cardan_error();
   const auto asked = cdr_of({2, 3});

@@ -63,13 +63,20 @@ struct Contract {
 constexpr std::size_t kMostRead = std::size_t{1} << 30;  ///< of a message of the other side
 constexpr std::uint32_t kUsualPending = 4, kUsualHolds = 8;
 
+cardan::Introspection introspection_of(int given) {
+  if (given < 0 || given > static_cast<int>(cardan::Introspection::Contents))
+    throw Error(ErrorCode::InvalidArgument, "introspection is " + std::to_string(given), "use 0, 1 or 2");
+  return static_cast<cardan::Introspection>(given);
+}
+
 cardan::ServiceOptions options_of(const cardan_service_options& given, std::size_t max_bytes,
                                   std::size_t max_answer_bytes) {
   return {.max_bytes = max_bytes,
           .max_answer_bytes = max_answer_bytes,
           .pending = given.pending != 0 ? given.pending : kUsualPending,
           .holds = std::max<std::uint32_t>(given.holds, 1),
-          .access = access_of(given.access)};
+          .access = access_of(given.access),
+          .introspection = introspection_of(given.introspection)};
 }
 
 /// Sets the answer, or the reason for a missing one. Returns 0 if neither is known yet.
@@ -115,11 +122,14 @@ cardan_server* cardan_serve(const char* service, const cardan_service_options* g
   return guarded<cardan_server*>(nullptr, [&] {
     Contract contract(given);
     const std::string name = text(service);
-    detail::ServerEnd end(
-        name, as_published(contract.question), nullptr, contract.answer.message_type(),
-        options_of(contract.options, kMostRead, contract.answer.payload_bytes(contract.options.max_answer_bytes)),
-        {.domain = text(contract.options.domain),
-         .holds = contract.options.holds != 0 ? contract.options.holds : kUsualHolds});
+    detail::ServerEnd end(name, as_published(contract.question), nullptr, contract.answer.message_type(),
+                          options_of(contract.options,
+                                     introspection_of(contract.options.introspection) == cardan::Introspection::Contents
+                                         ? contract.question.payload_bytes(contract.options.max_bytes)
+                                         : kMostRead,
+                                     contract.answer.payload_bytes(contract.options.max_answer_bytes)),
+                          {.domain = text(contract.options.domain),
+                           .holds = contract.options.holds != 0 ? contract.options.holds : kUsualHolds});
     return new cardan_server{std::move(contract.answer), cardan::CdrFramer(std::move(contract.question)),
                              std::move(end), name};
   });

@@ -126,6 +126,7 @@ std::string_view name_of(State state) noexcept { return nth(kStates, state); }
 std::string_view name_of(Policy policy) noexcept { return nth(kPolicies, policy); }
 std::string_view name_of(Affinity affinity) noexcept { return nth(kAffinities, affinity); }
 std::string_view name_of(OnException rule) noexcept { return nth(kOnException, rule); }
+std::string_view name_of(Introspection introspection) noexcept { return nth(kIntrospection, introspection); }
 std::string_view name_of(RestartWhen when) noexcept { return nth(kRestartWhen, when); }
 std::string_view name_of(Condition::Kind kind) noexcept { return nth(kConditions, kind); }
 std::string_view type_of(const Value& value) noexcept {

@@ -163,6 +163,7 @@ Component read_component(const std::string& name, const Node& node, const std::s
   read_thread(node, component.thread);
   read_time(node, "watchdog_ms", kMillisecond, component.watchdog);
   read_choice(node, "on_exception", kOnException, component.on_exception);
+  read_choice(node, "introspection", kIntrospection, component.introspection);
   if (const Node* cycle = node.find("cycle")) {
     component.cycle.emplace();
     read(*cycle, "callback", component.cycle->callback);

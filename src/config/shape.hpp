@@ -106,6 +106,7 @@ template <std::size_t N>
 inline constexpr std::array<std::string_view, 4> kPolicies{"other", "fifo", "rr", "deadline"};
 inline constexpr std::array<std::string_view, 2> kAffinities{"range", "one_to_one"};
 inline constexpr std::array<std::string_view, 3> kOnException{"continue", "restart", "crash"};
+inline constexpr std::array<std::string_view, 3> kIntrospection{"off", "metadata", "contents"};
 inline constexpr std::array<std::string_view, 3> kRestartWhen{"crash", "always", "never"};
 inline constexpr std::array<std::string_view, 5> kStates{"starting", "running", "degraded", "safe_stop", "stopped"};
 inline constexpr std::array<std::string_view, 4> kWaitings{"block", "spin", "prewake", "anticipate"};

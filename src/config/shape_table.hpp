@@ -59,6 +59,7 @@ constexpr std::array kComponentFields{
     Field{.name = "thread", .kind = Field::Kind::Object, .object = &kThreadShape},
     Field{.name = "watchdog_ms", .kind = Field::Kind::Number, .min = 0, .max = 1000000000},
     Field{.name = "on_exception", .kind = Field::Kind::Choice, .choices = kOnException},
+    Field{.name = "introspection", .kind = Field::Kind::Choice, .choices = kIntrospection},
     Field{.name = "cycle", .kind = Field::Kind::Object, .object = &kCycleShape},
     Field{.name = "callbacks", .kind = Field::Kind::Map, .format = Format::Filled, .element = &kComponentCallbacksElement},
     Field{.name = "when", .kind = Field::Kind::Condition},

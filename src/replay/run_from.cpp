@@ -65,6 +65,17 @@ Json fusions_json(const std::vector<record::SimulatedFusion>& fusions) {
   return all;
 }
 
+Json services_json(const std::vector<record::SimulatedService>& services) {
+  Json all = Json::array();
+  for (const record::SimulatedService& s : services)
+    all.push_back({{"service", s.service},
+                   {"asked", s.asked},
+                   {"answered", s.answered},
+                   {"recorded", s.recorded},
+                   {"malformed", s.malformed}});
+  return all;
+}
+
 Json chains_json(const std::vector<record::SimulatedChain>& chains) {
   Json all = Json::array();
   for (const record::SimulatedChain& c : chains)
@@ -113,6 +124,7 @@ Json simulation_json(const config::Configuration& configuration, const RunFromOp
           {"dropped", r.dropped},
           {"fed", topics_json(r.fed)},
           {"made", topics_json(r.made)},
+          {"services", services_json(r.services)},
           {"fusions", fusions_json(r.fusions)},
           {"chains", chains_json(r.chains)},
           {"empty_inputs", inputs_json(r.empty_inputs)},
@@ -154,6 +166,13 @@ std::string simulation_text(const config::Configuration& configuration, const Ru
                   std::to_string(c.late), age_text(c.age_p50), age_text(c.age_p99), age_text(c.age_greatest)});
     out += "\n" + chains.text();
   }
+  if (!r.services.empty()) {
+    Table services({{"SERVICE"}, {"QUESTIONS", true}, {"ANSWERED FROM THE FILE", true}, {"RECORDED ANSWERS", true}});
+    for (const record::SimulatedService& s : r.services)
+      services.row(
+          {printable(s.service), std::to_string(s.asked), std::to_string(s.answered), std::to_string(s.recorded)});
+    out += "\n" + services.text();
+  }
   const double recorded = static_cast<double>(r.simulated_ns) / 1e9;
   out += fmt::format(
       "\n{:.3f} s of the recording in {:.3f} s; {} callbacks, {} exceptions, {} samples dropped by full queues\n",
@@ -184,6 +203,13 @@ bool report_simulation_loss(const SimulateReport& r) {
       warn(fmt::format("{}: {} messages could not be {}: {}", t.topic, t.failed, topics == &r.fed ? "given" : "written",
                        t.failure));
     }
+  for (const record::SimulatedService& s : r.services) {
+    if (s.asked > s.answered)
+      warn(fmt::format("{}: {} of {} questions got no answer: the recording has none for their content", s.service,
+                       s.asked - s.answered, s.asked));
+    if (s.malformed > 0) warn(fmt::format("{}: {} recorded events are malformed", s.service, s.malformed));
+    lost = lost || s.asked > s.answered || s.malformed > 0;
+  }
   for (const record::SimulatedFusion& f : r.fusions) {
     if (f.silent.empty()) continue;
     // A topic that was not recorded is known; samples of all inputs that never come together are lost.

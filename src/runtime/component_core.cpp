@@ -259,6 +259,7 @@ void ComponentCore::service(const std::string& service, ServiceType type, const 
   require_on_start("the service", service);
   const std::string name = options.name.empty() ? service : options.name;
   const std::string on_bus = settings_.bus_name(service);
+  if (settings_.introspection) type.options.introspection = *settings_.introspection;
   check_service(on_bus, type.options);
   refuse_second(name, "AnswerOptions::name, AskOptions::name");
   constexpr std::uint32_t kMostHeld = 200;

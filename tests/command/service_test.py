@@ -4,6 +4,7 @@
 
     service_test.py CARDAN MAP_SERVER PUBLISHER [unittest arguments]
 """
+import json
 import os
 import signal
 import subprocess
@@ -30,7 +31,7 @@ class Service(CommandCase):
     def test_a_running_server_is_shown(self):
         server = self.start()
         shown = self.run_cardan("service", "list")
-        self.assertRegex(shown, rf"/map/region +example_msgs/msg/Region +example_msgs/msg/Map +\S+ +{server.pid} +0\n")
+        self.assertRegex(shown, rf"/map/region +example_msgs/msg/Region +example_msgs/msg/Map +\S+ +{server.pid} +0 +0 +0 +- +-\n")
         (one,) = self.json_of("service", "list")["services"]
         self.assertEqual((one["service"], one["pid"], one["pending"], one["clients"]), ("/map/region", server.pid, 2, []))
         self.assertEqual((one["question"]["type"], one["answer"]["max_bytes"]), ("example_msgs/msg/Region", 1 << 20))
@@ -46,6 +47,14 @@ class Service(CommandCase):
         self.assertEqual(answer["answer"]["cells"]["count"], 400)
         self.assertGreater(answer["took_ms"], 0)
         self.assertRegex(self.run_cardan("service", "call", "/map/region", '{"x": 3, "radius": 5}'), r"width: +10\n")
+        self.run_cardan("service", "call", "/map/region", code=1)  # declined
+        done = self.json_of("service", "info", "/map/region")["statistics"]
+        self.assertEqual((done["taken"], done["answered"], done["declined"], done["expired"]), (3, 2, 1, 0))
+        self.assertGreater(done["answer_us"]["p50"], 0)
+        self.assertRegex(self.run_cardan("service", "info", "/map/region"), r"answered +2 of 3 questions, 1 declined")
+        (top,) = [json.loads(line) for line in self.run_cardan("top", "--once", "--json").splitlines()]
+        (one,) = top["services"]
+        self.assertEqual((one["service"], one["taken"], one["answered"]), ("/map/region", 0, 0), "within the measurement")
 
     def test_the_reason_of_a_missing_answer_is_printed(self):
         self.start()

@@ -7,8 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "cardan/any_type.hpp"
 #include "cardan/error.hpp"
 #include "cardan/log.hpp"
+#include "cardan/observer.hpp"
 #include "cardan/service.hpp"
 #include "src/transport/discovery/process.hpp"
 #include "tests/hostile/attack.hpp"
@@ -164,6 +166,15 @@ CARDAN_ROLE(guesses) {
   return 0;
 }
 
+/// Reads what the server publishes about its questions and answers.
+CARDAN_ROLE(reads_events) {
+  cardan::set_log([](auto, const auto&) {});
+  const cardan::Observer events("/service/_service_event");
+  const bool is_known = cardan::AnyType::of_topic("/service/_service_event").has_value();
+  cardan::test::say("streams " + std::to_string(events.streams().size()) + (is_known ? " with a type" : ""));
+  return 0;
+}
+
 CARDAN_ROLE(answers) {
   cardan::Server server{kService};
   cardan::test::say("ready");
@@ -251,6 +262,15 @@ TEST_F(HostileServices, NobodyElseAttachesToAnswers) {
   Child honest = stranger("asks_often");
   honest.expect("served");
   EXPECT_EQ(stranger("guesses").expect("attached"), "0");
+}
+
+TEST_F(HostileServices, NobodyElseReadsTheEvents) {
+  if (!cardan::test::is_root()) GTEST_SKIP() << "only root can be another user";
+  constexpr cardan::Service<Ask, Reply> kTold{
+      "/service", {.pending = 2, .access = cardan::Access::Everyone, .introspection = cardan::Introspection::Contents}};
+  cardan::Server server{kTold};
+  EXPECT_EQ(stranger("reads_events").expect("streams"), "0");
+  EXPECT_EQ(Child("reads_events").expect("streams"), "1 with a type") << "the server's own user";
 }
 
 TEST_F(HostileServices, OverdueQuestionsWithoutEndKeepNobodyWaiting) {

@@ -75,6 +75,7 @@ pub struct ServiceOptions {
     pub pending: u32,
     pub holds: u32,
     pub access: c_int,
+    pub introspection: c_int,
 }
 
 #[repr(C)]
@@ -226,7 +227,7 @@ mod tests {
             (subscriber, offset_of!(SubscriberOptions, not_via)),
             (publisher, offset_of!(PublisherOptions, access)),
             (publisher, offset_of!(PublisherOptions, via)),
-            (size_of::<ServiceOptions>(), offset_of!(ServiceOptions, access)),
+            (size_of::<ServiceOptions>(), offset_of!(ServiceOptions, introspection)),
             (size_of::<ServiceOptions>(), offset_of!(ServiceOptions, max_bytes)),
             (size_of::<Frame>(), offset_of!(Frame, publisher)),
             (size_of::<Frame>(), offset_of!(Frame, origin_ns)),

@@ -23,7 +23,7 @@ use std::ffi::{CStr, CString};
 use std::fmt;
 
 pub use publisher::{Publisher, PublisherOptions};
-pub use service::{Asked, Client, Question, Server, ServiceOptions, Ticket};
+pub use service::{Asked, Client, Introspection, Question, Server, ServiceOptions, Ticket};
 pub use subscriber::{Sample, Subscriber, SubscriberOptions, Taken};
 
 /// Cause and remedy of a failure, in words.

@@ -28,6 +28,20 @@ pub struct ServiceOptions<'a> {
     /// A server: questions kept at once (0: 8); a client: answers (0: 1).
     pub holds: u32,
     pub access: Access,
+    /// Of a server. Contents need `max_bytes` and `max_answer_bytes`.
+    pub introspection: Introspection,
+}
+
+/// What a server publishes about its questions and answers on `<service>/_service_event`, for recorders. This user
+/// alone can read it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Introspection {
+    #[default]
+    Off = 0,
+    /// Their times, clients and numbers.
+    Metadata = 1,
+    /// Also the messages.
+    Contents = 2,
 }
 
 /// Calls `open` with the options as C has them.
@@ -56,6 +70,7 @@ fn with_options<T>(
         pending: options.pending,
         holds: options.holds,
         access: options.access as i32,
+        introspection: options.introspection as i32,
     };
     // SAFETY: all texts live until the call has returned.
     let made = unsafe { open(service.as_ptr(), &given) };

@@ -21,6 +21,7 @@
 #include "src/record/player/feed.hpp"
 #include "src/record/player/file_set.hpp"
 #include "src/record/player/message_form.hpp"
+#include "src/record/player/recorded_answers.hpp"
 #include "src/record/player/simulation_output.hpp"
 #include "src/record/recording_folder.hpp"
 #include "src/runtime/executor/chain_end.hpp"
@@ -100,7 +101,9 @@ class Replay {
     connect();
     FileMessages messages(
         files_, begin_, end_,
-        [this](std::size_t file, const mcap::Channel& channel) { return feed_of(file, channel.id) != nullptr; },
+        [this](std::size_t file, const mcap::Channel& channel) {
+          return feed_of(file, channel.id) != nullptr || answers_.has({file, channel.id});
+        },
         nullptr, mcap::ReadOptions{}.most_unpacked_bytes, mcap::MergedMessages::Before::Latched);
     std::uint64_t last = begin_;
     while (const auto next = messages.next()) {
@@ -108,7 +111,7 @@ class Replay {
       const std::uint64_t log_time = std::max(next->view.message.log_time, begin_);
       skip_gap(log_time - std::exchange(last, log_time));
       const std::int64_t time = clock_time(log_time, shift_);
-      simulation_.at(time, [&] { feed_of(next->file, next->view.channel->id)->push(next->view.message, shift_); });
+      simulation_.at(time, [&] { push(*next); });
       if (!run_until(time)) break;
     }
     report_.simulated_ns = static_cast<std::int64_t>(log_time_of(simulation_.now(), shift_) - begin_);
@@ -168,6 +171,13 @@ class Replay {
     return found == of_channel_.end() ? nullptr : found->second;
   }
 
+  void push(const FileMessages::Next& next) {
+    const std::uint16_t channel = next.view.channel->id;
+    if (Feed* const feed = feed_of(next.file, channel)) return feed->push(next.view.message, shift_);
+    // The answers to questions from before the beginning have nobody who waits for them.
+    if (next.view.message.log_time >= begin_) answers_.push({next.file, channel}, next.view.message.data);
+  }
+
   /// Gives each channel of the files that a component reads, and none publishes, a way to it.
   void connect() {
     std::unordered_map<std::string, const Declared*> read;
@@ -192,6 +202,8 @@ class Replay {
             report_.recomputed.push_back(channel.topic);
         } else if (const auto found = read.find(channel.topic); found != read.end()) {
           connect(file, channel, *found->second);
+        } else {
+          answer_from(file, channel);
         }
       }
       const auto is_fed = [&](const mcap::Channel& c) { return feed_of(file, c.id) != nullptr; };
@@ -200,20 +212,30 @@ class Replay {
     for (const auto& feed : feeds_) feed->open(detail::runtime_of(simulation_));
   }
 
+  [[nodiscard]] const mcap::Schema* schema_of(std::size_t file, const mcap::Channel& channel) const {
+    const auto& schemas = files_.readers()[file]->summary().schemas();
+    const auto found = schemas.find(channel.schema_id);
+    return found == schemas.end() ? nullptr : &found->second;
+  }
+  void leave_out(std::size_t file, const mcap::Channel& channel, const std::string& why) {
+    const mcap::Schema* const schema = schema_of(file, channel);
+    report_.left_out.push_back({.file = files_.readers()[file]->file().path(),
+                                .topic = channel.topic,
+                                .type = schema == nullptr ? std::string() : schema->name,
+                                .why = why});
+  }
+  void answer_from(std::size_t file, const mcap::Channel& channel) {
+    std::string why;
+    if (!answers_.connect({file, channel.id}, channel, schema_of(file, channel), why) && !why.empty())
+      leave_out(file, channel, why);
+  }
+
   void connect(std::size_t file, const mcap::Channel& channel, const Declared& declared) {
-    const mcap::Reader& reader = *files_.readers()[file];
-    const auto found = reader.summary().schemas().find(channel.schema_id);
-    const mcap::Schema* schema = found == reader.summary().schemas().end() ? nullptr : &found->second;
+    const mcap::Schema* const schema = schema_of(file, channel);
     std::string why = "it never leaves its process, and has no form in files";
     std::optional<MessageForm> form;
     if (declared.type.shared) form = form_for(*declared.type.shared, declared.type.native, channel, schema, why);
-    if (!form) {
-      report_.left_out.push_back({.file = reader.file().path(),
-                                  .topic = channel.topic,
-                                  .type = schema == nullptr ? std::string() : schema->name,
-                                  .why = why});
-      return;
-    }
+    if (!form) return leave_out(file, channel, why);
     const auto same = [&](const auto& feed) { return feed->topic() == channel.topic; };
     auto feed = std::find_if(feeds_.begin(), feeds_.end(), same);
     if (feed == feeds_.end()) {
@@ -284,6 +306,7 @@ class Replay {
       }
     report_chains();
     for (const auto& feed : feeds_) report_.fed.push_back(feed->report());
+    report_.services = answers_.report();
     report_.made = output_.topics();
     if (!report_.stopped) report_.output_bytes = output_.finish();
     return std::move(report_);
@@ -300,6 +323,7 @@ class Replay {
   std::uint64_t steps_ = 0;
   SimulationOutput output_;
   Simulation simulation_;
+  RecordedAnswers answers_{detail::runtime_of(simulation_)};
   std::vector<std::unique_ptr<Feed>> feeds_;
   std::unordered_map<std::uint64_t, Feed*> of_channel_;  ///< by file and channel
 };

@@ -49,6 +49,14 @@ struct SimulatedTopic {
   std::string failure{};     ///< the first of them, in words; or why none is written
 };
 
+/// A service whose server is not in the simulation, and that the files answer.
+struct SimulatedService {
+  std::string service{};
+  std::uint64_t asked = 0, answered = 0;  ///< questions of the components
+  std::uint64_t recorded = 0;             ///< answers in the files
+  std::uint64_t malformed = 0;            ///< events in the files that cannot be read
+};
+
 /// A fusion of a component.
 struct SimulatedFusion {
   std::string component{}, fusion{};
@@ -91,6 +99,7 @@ struct SimulateReport {
   std::int64_t simulated_ns = 0;  ///< recorded time
   std::uint64_t gaps = 0;         ///< in it that were skipped
   std::int64_t skipped_ns = 0;    ///< by them in all
+  std::vector<SimulatedService> services{};
   std::vector<SimulatedFusion> fusions{};
   std::vector<SimulatedChain> chains{};  ///< that end in components of it
   std::uint64_t output_bytes = 0;
@@ -101,6 +110,8 @@ struct SimulateReport {
 /// message, all that follows from it is done before the next one comes, and timers run at their times between them. The
 /// same files give the same output, byte for byte, as long as components look at no other clock and at nothing else
 /// that changes. It ends with the last message. A topic that a component publishes is not taken from the files.
+/// A service that components ask and none answers is answered from the files, if they have its events with contents: a
+/// question with the content of a recorded one gets its answer, when it was recorded.
 /// Recorded static transforms are, but for frames that the configuration places. The output has the samples of the
 /// components, and the transforms of the configuration, in the order in which they were published, as ROS 2 has them
 /// (CDR), encoded objects as they are encoded. Throws Error: InvalidArgument (no such component, no MCAP file, the

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "cardan/arena.hpp"
 #include "src/transport/service/service_card.hpp"
 
 namespace cardan::detail {
@@ -14,8 +15,11 @@ namespace {
 
 constexpr std::uint64_t kTag = 1;  ///< of its only session
 
-std::shared_ptr<PublisherCore> publisher_of(const std::string& topic, const MessageType& type, std::size_t max_bytes,
+std::shared_ptr<PublisherCore> publisher_of(const std::string& topic, MessageType type, std::size_t max_bytes,
                                             std::uint32_t loans, std::uint32_t kept) {
+  // The other side fills it. A reader in another language takes lists as they were published, and has no arena.
+  type.has_arena = true;
+  type.arena_bytes = sizeof(shm::Arena);
   auto core = std::make_shared<PublisherCore>(
       topic, type, TopicOptions{.max_bytes = max_bytes, .depth = 1, .loans = loans}, PublisherOptions{});
   core->hold_own(kept);

@@ -91,8 +91,9 @@ inline constexpr auto kFields<config::Component> = all_fields<config::Component>
     "parameters", &config::Component::parameters, "keep", &config::Component::keep, "topics",
     &config::Component::topics, "group", &config::Component::group, "priority", &config::Component::priority, "thread",
     &config::Component::thread, "watchdog", &config::Component::watchdog, "on_exception",
-    &config::Component::on_exception, "cycle", &config::Component::cycle, "callbacks", &config::Component::callbacks,
-    "namespace", &config::Component::namings, "pointer", &config::Component::pointer);
+    &config::Component::on_exception, "introspection", &config::Component::introspection, "cycle",
+    &config::Component::cycle, "callbacks", &config::Component::callbacks, "namespace", &config::Component::namings,
+    "pointer", &config::Component::pointer);
 
 template <>
 inline constexpr auto kFields<config::Group> = all_fields<config::Group>(
@@ -205,6 +206,8 @@ template <>
 inline constexpr auto kLast<config::Affinity> = config::Affinity::OneToOne;
 template <>
 inline constexpr auto kLast<config::OnException> = config::OnException::Crash;
+template <>
+inline constexpr auto kLast<Introspection> = Introspection::Contents;
 template <>
 inline constexpr auto kLast<config::RestartWhen> = config::RestartWhen::Never;
 template <>

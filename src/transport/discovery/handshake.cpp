@@ -259,6 +259,12 @@ void fields(Io& io, M& m) {
   io.field("reliable_timeouts", r.reliable_timeouts);
   io.list("subscribers", r.subscribers, kMostReaders);
   io.field("left_out", r.left_out);
+  io.field_unless_empty("taken", r.service.taken);
+  io.field_unless_empty("answered", r.service.answered);
+  io.field_unless_empty("declined", r.service.declined);
+  io.field_unless_empty("expired", r.service.expired);
+  io.field_unless_empty("longest_answer_ns", r.service.longest_ns);
+  io.field_unless_empty("answer", r.service.answer);
 }
 
 template <class Io, Is<Topics> M>

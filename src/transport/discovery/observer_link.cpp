@@ -331,7 +331,7 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
   DomainReport report;
   report.run_directory = links->directory().path();
   // Taken before the requests, so that a publisher that comes meanwhile is not missed below.
-  const bool all = topic.empty() || topic == detail::kAllServices;
+  const bool all = topic.empty() || topic == detail::kAllServices || topic == detail::kEverything;
   const std::vector<detail::TopicEntry> entries =
       all ? links->directory().entries() : links->directory().entries(detail::hash_name(topic));
   std::vector<std::string> processes;  // our own first
@@ -385,8 +385,9 @@ DomainReport look_around(const ObserverOptions& options, const std::string& topi
                     [&](const auto& p) { return p.process == e.process && p.serial == e.serial; }))
       continue;
     const auto name = links->directory().topic_of(e);
-    if (name && (all ? detail::is_of_service(*name) == !topic.empty() : *name == topic))
-      report.closed.push_back(detail::printable(*name, 1024));
+    if (!name) continue;
+    const bool of_kind = topic == detail::kEverything || detail::is_of_service(*name) == !topic.empty();
+    if (all ? of_kind : *name == topic) report.closed.push_back(detail::printable(*name, 1024));
   }
   std::sort(report.closed.begin(), report.closed.end());
   report.closed.erase(std::unique(report.closed.begin(), report.closed.end()), report.closed.end());

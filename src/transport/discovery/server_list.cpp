@@ -59,6 +59,7 @@ handshake::Publication Server::describe(const Process::Published& p) const {
   r.wakes = hot.wakes.load();
   r.prewakes = hot.prewakes.load();
   r.reliable_timeouts = hot.reliable_timeouts.load();
+  if (p.desk != nullptr) r.service = p.desk->report();
   describe_subscribers(core, r);
   return {.access = options.access, .report = std::move(r)};
 }
@@ -106,7 +107,7 @@ void Server::list(Connection& c, const handshake::List& asked) {
     const bool is_card = it->second.desk != nullptr;
     const bool wanted = asked.topic.empty()           ? !is_card
                         : asked.topic == kAllServices ? is_card
-                                                      : core.topic() == asked.topic;
+                                                      : asked.topic == kEverything || core.topic() == asked.topic;
     if (!wanted || !it->second.listed || core.options().process_private) continue;
     if (no_access(c, core)) continue;
     handshake::Publication one = describe(it->second);

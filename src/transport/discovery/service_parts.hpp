@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cardan/observer_report.hpp"
 #include "src/base/socket.hpp"
 #include "src/transport/discovery/handshake.hpp"
 
@@ -29,6 +30,7 @@ class ServiceDesk {
   /// The caller has ended, or does not want to be served any more.
   virtual void caller_gone(CallerNumber number) = 0;
   virtual void cancelled(CallerNumber number, std::uint64_t sequence) = 0;
+  [[nodiscard]] virtual ServiceReport report() const = 0;
 
  protected:
   ServiceDesk() = default;

@@ -15,6 +15,8 @@ namespace cardan::detail {
 }
 /// Instead of a topic, for look_around(): the cards of all services.
 inline constexpr std::string_view kAllServices = "?";
+/// The same for all topics and the cards of all services.
+inline constexpr std::string_view kEverything = "*";
 /// Throws Error (InvalidArgument) if a user's topic has such a name.
 void refuse_name_of_service(const std::string& topic);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "cardan/clock.hpp"
@@ -51,6 +52,18 @@ void fill(ServiceCard& card, const MessageType& question, const MessageType& ans
   card.answer_schema = schema_of(answer);
 }
 
+/// Its process, and its number at the server.
+ServedCaller::Gid gid_of(const handshake::Ask& asked, CallerNumber number) {
+  ServedCaller::Gid gid{};
+  std::uint64_t process = 0;
+  (void)std::from_chars(asked.process.data(), asked.process.data() + asked.process.size(), process, 16);
+  for (std::size_t i = 0; i < sizeof process; ++i) {
+    gid[i] = static_cast<std::uint8_t>(process >> (8 * i));
+    gid[sizeof process + i] = static_cast<std::uint8_t>(number >> (8 * i));
+  }
+  return gid;
+}
+
 }  // namespace
 
 ServerCore::ServerCore(const std::string& service, MessageType question, AdoptFunction adopt, MessageType answer,
@@ -60,7 +73,10 @@ ServerCore::ServerCore(const std::string& service, MessageType question, AdoptFu
       answer_(std::move(answer)),
       process_(Process::of(own.domain)),
       card_(std::make_shared<PublisherCore>(card_topic(service), message_type_of<ServiceCard>(),
-                                            card_options(options, question, answer_), PublisherOptions{})) {
+                                            card_options(options, question, answer_), PublisherOptions{})),
+      events_(options.introspection == Introspection::Off
+                  ? nullptr
+                  : std::make_unique<ServiceEvents>(service, question, answer_, options, own.domain)) {
   Loan<ServiceCard> card = typed<ServiceCard>(LoanedSlot(card_));
   fill(*card, question, answer_, options);
   const Filled filled = take_out(card);
@@ -78,6 +94,7 @@ void ServerCore::open() { process_.add_service(card_, *this); }
 
 void ServerCore::close() noexcept {
   if (is_forked_child() || closed_.exchange(true, std::memory_order_acq_rel)) return;
+  if (events_ != nullptr) events_->close();
   process_.run([this] {
     process_.remove(card_);
     process_.remove(questions_);
@@ -115,9 +132,12 @@ TakenQuestion ServerCore::delivered(SampleBlock* block) noexcept {
   const std::int64_t until = block->source_ns;
   const bool overdue = until != 0 && steady_now() - block->stream->time_shift() > until;
   if (caller == nullptr || overdue || caller->has_cancelled(block->sequence)) {
+    statistics_.expired();
     drop(block);
     return {};
   }
+  statistics_.taken();
+  if (events_ != nullptr) events_->received(*caller, *block);
   return {.block = block, .end = {shared_from_this(), std::move(caller)}};
 }
 
@@ -145,6 +165,7 @@ TakenQuestion ServerCore::wait(std::int64_t deadline_ns) noexcept {
 }
 
 void ServerCore::decline(CallerNumber number, std::uint64_t sequence, const std::string& why) {
+  statistics_.declined();
   process_.loop().post([process = &process_, number, sequence, why] {
     process->server().decline(number, sequence, why);
     process->client().declined_local(number, sequence, why);
@@ -233,7 +254,8 @@ std::optional<handshake::Refused> ServerCore::admit(const Caller& caller, handsh
                                                                       .loans = options_.answers,
                                                                       .max_memory = bytes},
                                                          PublisherOptions{});
-    const auto served = std::make_shared<ServedCaller>(caller.number, caller.peer.uid, answers, bytes);
+    const auto served =
+        std::make_shared<ServedCaller>(caller.number, caller.peer.uid, answers, bytes, gid_of(asked, caller.number));
     {
       const std::lock_guard lock(mutex_);
       callers_[caller.number] = served;

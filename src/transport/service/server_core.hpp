@@ -11,6 +11,8 @@
 #include "src/transport/discovery/process.hpp"
 #include "src/transport/discovery/service_parts.hpp"
 #include "src/transport/service/served_caller.hpp"
+#include "src/transport/service/service_events.hpp"
+#include "src/transport/service/service_statistics.hpp"
 
 namespace cardan::detail {
 
@@ -37,12 +39,16 @@ class ServerCore final : public ServiceDesk, public std::enable_shared_from_this
   [[nodiscard]] Reason reason() const noexcept { return reason_.load(std::memory_order_relaxed); }
   [[nodiscard]] SubscriberCore& questions() noexcept { return *questions_; }
   [[nodiscard]] std::size_t clients() const;
+  [[nodiscard]] ServiceStatistics& statistics() noexcept { return statistics_; }
+  /// Null: it publishes no events.
+  [[nodiscard]] ServiceEvents* events() const noexcept { return events_.get(); }
   void decline(CallerNumber number, std::uint64_t sequence, const std::string& why);
 
   // ServiceDesk:
   std::optional<handshake::Refused> admit(const Caller& caller, handshake::Served& answer) override;
   void caller_gone(CallerNumber number) override;
   void cancelled(CallerNumber number, std::uint64_t sequence) override;
+  [[nodiscard]] ServiceReport report() const override { return statistics_.report(); }
 
  private:
   [[nodiscard]] std::size_t most_bytes() const noexcept;
@@ -57,7 +63,9 @@ class ServerCore final : public ServiceDesk, public std::enable_shared_from_this
   const MessageType answer_;
   Process& process_;
   std::shared_ptr<PublisherCore> card_;
+  const std::unique_ptr<ServiceEvents> events_;
   SubscriberCore* questions_;
+  ServiceStatistics statistics_;
   Atomic<Reason> reason_{Reason::None};
   Atomic<bool> closed_{false};
   mutable std::mutex mutex_;

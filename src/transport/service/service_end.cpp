@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "cardan/clock.hpp"
 #include "cardan/detail/deadline.hpp"
 #include "src/transport/service/client_core.hpp"
 #include "src/transport/service/server_core.hpp"
@@ -77,8 +78,14 @@ bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexce
     filled.core->abandon(filled.slot);
     return false;
   }
-  return filled.core->publish(filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence),
-                              caller_->here(), filled.named);
+  // Before the answer, so that a recording has it before what the client makes of it.
+  if (ServiceEvents* const events = server_ == nullptr ? nullptr : server_->events())
+    events->answered(*caller_, question.sequence, filled.core->message(filled.slot),
+                     {filled.core->payload(filled.slot), filled.payload_bytes});
+  const bool published = filled.core->publish(
+      filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence), caller_->here(), filled.named);
+  if (published && server_ != nullptr) server_->statistics().answered(steady_now() - question.publish_ns);
+  return published;
 }
 
 void QuestionEnd::decline(std::uint64_t sequence, const std::string& why) const {

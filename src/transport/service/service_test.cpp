@@ -345,5 +345,32 @@ TEST_F(Services, SeveralClientsGetTheirOwnAnswers) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(Services, TheServerCountsWhatItDoes) {
+  Server server{kAdd};
+  Client client{kAdd};
+  const auto counts = [] { return look_around({}, "?").publishers.at(0).service; };
+  for (int i = 0; i < 3; ++i) {
+    auto ticket = client.ask({1, 2}, kLong);
+    auto question = server.wait(kLong);
+    ASSERT_TRUE(question);
+    if (i == 0)
+      question.decline("for the test");
+    else
+      ASSERT_TRUE(question.reply(Total{3}));
+    EXPECT_EQ(static_cast<bool>(ticket.wait()), i != 0);
+  }
+  EXPECT_FALSE(client.call({1, 2}, 0ns));
+  EXPECT_FALSE(server.take());
+  const ServiceReport report = counts();
+  EXPECT_EQ(report.taken, 3U);
+  EXPECT_EQ(report.answered, 2U);
+  EXPECT_EQ(report.declined, 1U);
+  EXPECT_EQ(report.expired, 1U);
+  EXPECT_GT(report.longest_ns, 0);
+  std::uint64_t all = 0;
+  for (const auto& [bucket, count] : report.answer) all += count;
+  EXPECT_EQ(all, 2U);
+}
+
 }  // namespace
 }  // namespace cardan::service_test

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/record/player/recorded_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "cardan/error.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "src/messages/ros_layout.hpp"
+#include "src/runtime/component_core.hpp"
+#include "src/transport/service/service_events.hpp"
+
+namespace cardan::record {
+namespace {
+
+using Kind = TypeLayout::Kind;
+using Event = detail::ServiceEvents::Kind;
+
+constexpr std::string_view kEnding = "/_service_event";
+/// More than the questions of all clients of a server.
+constexpr std::size_t kMostRecorded = 8192;
+constexpr std::uint32_t kMostHeld = 200;
+
+std::vector<std::byte> joined(const CdrFrame& frame) {
+  std::vector<std::byte> all;
+  all.reserve(frame.size());
+  for (const std::span<const std::byte> part :
+       {std::span<const std::byte>(frame.prefix), frame.payload, std::span<const std::byte>(frame.suffix)})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+/// The only message of a list of at most one; empty: none is there.
+std::vector<std::byte> content_of(const TypeLayout::Field& list, const std::byte* event) {
+  const auto& vector = *reinterpret_cast<const shm::VectorBase*>(event + list.offset);
+  if (vector.element_count() == 0) return {};
+  CdrFrame frame;
+  frame_cdr(*list.type->element, static_cast<const std::byte*>(vector.elements()), frame);
+  return joined(frame);
+}
+
+/// A file may say anything.
+bool is_event(const TypeLayout& t) {
+  const auto is_list = [](const TypeLayout::Field& f) {
+    return f.type->kind == Kind::Vector && f.type->element->kind == Kind::Message;
+  };
+  const auto is_info = [](const TypeLayout& info) {
+    return info.kind == Kind::Message && info.fields.size() == 4 && info.fields[0].type->kind == Kind::Integer &&
+           info.fields[0].type->size == 1 && info.fields[2].type->kind == Kind::Array &&
+           info.fields[2].type->size == 16 && info.fields[2].type->element->size == 1 &&
+           info.fields[3].type->kind == Kind::Integer && info.fields[3].type->size == 8;
+  };
+  return t.fields.size() == 3 && is_info(*t.fields[0].type) && is_list(t.fields[1]) && is_list(t.fields[2]);
+}
+
+/// "": they are those of the service.
+std::string other_types(const RosSchema& recorded, const detail::ServiceType& asked) {
+  const auto& fields = recorded.root().fields;
+  for (const auto& [field, type] : {std::pair{&fields[1], &asked.question}, {&fields[2], &asked.answer}})
+    if (!same_fields(*field->type.message, RosSchema(type->name, type->schema).root()))
+      return fmt::format("its {} was {} when it was recorded, which had other fields than {}", field->name,
+                         field->type.message->name, type->name);
+  return {};
+}
+
+}  // namespace
+
+RecordedAnswers::RecordedAnswers(Runtime& runtime) : runtime_(runtime) {}
+
+RecordedAnswers::~RecordedAnswers() {
+  for (const auto& [name, service] : services_)
+    for (const Asked& asked : service->waiting) detail::drop(asked.question.block);
+}
+
+namespace {
+
+/// How a component asks it, if no component serves it.
+const detail::ServiceType* asked_type(const Runtime& runtime, const std::string& name) {
+  const detail::ServiceType* type = nullptr;
+  for (const auto& core : runtime.components())
+    for (const detail::DeclaredService& service : core->services()) {
+      if (service.name != name) continue;
+      if (service.server != nullptr) return nullptr;
+      type = &service.type;
+    }
+  return type;
+}
+
+}  // namespace
+
+bool RecordedAnswers::connect(Place place, const mcap::Channel& channel, const mcap::Schema* schema, std::string& why) {
+  if (!channel.topic.ends_with(kEnding) || schema == nullptr) return false;
+  const std::string name = channel.topic.substr(0, channel.topic.size() - kEnding.size());
+  const auto known = services_.find(name);
+  const detail::ServiceType* type = asked_type(runtime_, name);
+  if (known == services_.end() && type == nullptr) return false;
+  if (channel.message_encoding != "cdr" || schema->encoding != "ros2msg") {
+    why = fmt::format("its events are encoded as '{}' with a schema in '{}', but only cdr and ros2msg are supported",
+                      channel.message_encoding, schema->encoding);
+    return false;
+  }
+  try {
+    const std::string text(reinterpret_cast<const char*>(schema->data.data()), schema->data.size());
+    AnyType event = AnyType::of_definition(schema->name, text);
+    if (!is_event(event.layout())) {
+      why = fmt::format("{} is not how ROS 2 records a service", schema->name);
+      return false;
+    }
+    if (known == services_.end()) {
+      if (why = other_types(RosSchema(schema->name, text), *type); !why.empty()) return false;
+    }
+    Service* const service = known != services_.end() ? known->second.get() : service_of(name, why);
+    if (service == nullptr) return false;
+    channels_.emplace(place, Channel{service, std::move(event)});
+    return true;
+  } catch (const Error& e) {
+    why = e.cause();
+    return false;
+  }
+}
+
+/// Serves it.
+RecordedAnswers::Service* RecordedAnswers::service_of(const std::string& name, std::string& why) {
+  const detail::ServiceType type = *asked_type(runtime_, name);
+  auto questions = AnyType::of_publisher(type.question.name, type.question.hash, type.question.schema);
+  auto answers = AnyType::of_publisher(type.answer.name, type.answer.hash, type.answer.schema);
+  if (!questions || !answers) {
+    why = fmt::format("the memory layout of {} does not follow from its schema (alignas, bit fields)",
+                      questions ? type.answer.name : type.question.name);
+    return nullptr;
+  }
+  auto service = std::make_unique<Service>(name, CdrFramer(*std::move(questions)), *std::move(answers));
+  Service* const made = service.get();
+  runtime_.components().front()->service(
+      name, type, {.holds = kMostHeld},
+      [this, made](detail::TakenQuestion&& question) { ask(*made, std::move(question)); });
+  services_.emplace(name, std::move(service));
+  return made;
+}
+
+void RecordedAnswers::ask(Service& service, detail::TakenQuestion&& question) const {
+  ++service.report.asked;
+  const detail::SampleBlock& block = *question.block;
+  const std::span<const std::byte> message(static_cast<const std::byte*>(block.message),
+                                           service.questions.type().layout().size);
+  if (!service.questions.frame(message, {block.payload, static_cast<std::size_t>(block.payload_bytes)})) {
+    question.end.decline(block.sequence, "the question is malformed");
+    detail::drop(question.block);
+    return;
+  }
+  service.waiting.push_back({std::move(question), joined(service.questions.parts())});
+}
+
+void RecordedAnswers::answer(Service& service, const Bytes& question, const Bytes& answer) const {
+  const auto same = std::ranges::find_if(service.waiting, [&](const Asked& asked) {
+    return asked.content == question && !asked.question.end.cancelled(asked.question.block->sequence);
+  });
+  if (same == service.waiting.end()) return;
+  const detail::TakenQuestion& taken = same->question;
+  AnyLoan loan = detail::untyped(taken.end.loan(), service.answers.message_type());
+  const CdrResult result = service.answers.fill(answer, loan);
+  if (result && taken.end.reply(detail::take_out(loan), *taken.block))
+    ++service.report.answered;
+  else
+    taken.end.decline(taken.block->sequence,
+                      result ? "its client keeps too many answers" : "the recorded answer: " + result.text());
+  detail::drop(taken.block);
+  service.waiting.erase(same);
+}
+
+void RecordedAnswers::push(Place place, mcap::View bytes) {
+  const Channel& channel = channels_.at(place);
+  Service& service = *channel.service;
+  const TypeLayout& layout = channel.event.layout();
+  message_.assign(layout.size, std::byte{});
+  payload_.resize(channel.event.payload_bytes(bytes.size()));
+  shm::Arena arena;
+  arena.place(payload_.data(), payload_.size());
+  if (!channel.event.fill(bytes, message_.data(), &arena)) {
+    ++service.report.malformed;
+    return;
+  }
+  const TypeLayout::Field& info = layout.fields[0];
+  const auto at = [&](std::size_t field) { return message_.data() + info.offset + info.type->fields[field].offset; };
+  Key key;
+  std::memcpy(key.client.data(), at(2), key.client.size());
+  std::memcpy(&key.number, at(3), sizeof key.number);
+  const auto kind = static_cast<Event>(*at(0));
+  const auto of_key = [&] {
+    return std::ranges::find_if(service.recorded, [&](const auto& one) { return one.first == key; });
+  };
+  if (kind == Event::RequestSent || kind == Event::RequestReceived) {
+    Bytes content = content_of(layout.fields[1], message_.data());
+    if (content.empty() || of_key() != service.recorded.end()) return;  // the client's and the server's view of one
+    if (service.recorded.size() == kMostRecorded) service.recorded.pop_front();
+    service.recorded.emplace_back(key, std::move(content));
+    return;
+  }
+  const Bytes content = content_of(layout.fields[2], message_.data());
+  const auto question = of_key();
+  if (content.empty() || question == service.recorded.end()) return;
+  ++service.report.recorded;
+  answer(service, question->second, content);
+  service.recorded.erase(question);
+}
+
+std::vector<SimulatedService> RecordedAnswers::report() const {
+  std::vector<SimulatedService> all;
+  for (const auto& [name, service] : services_) all.push_back(service->report);
+  return all;
+}
+
+}  // namespace cardan::record

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/transport/service/service_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cardan/clock.hpp"
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/message_schema.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "src/messages/layout_walk.hpp"
+
+namespace cardan::detail {
+namespace {
+
+constexpr std::string_view kInfo =
+    "uint8 REQUEST_SENT = 0\nuint8 REQUEST_RECEIVED = 1\nuint8 RESPONSE_SENT = 2\nuint8 RESPONSE_RECEIVED = 3\n"
+    "uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] client_gid\nint64 sequence_number\n";
+constexpr std::string_view kTime = "int32 sec\nuint32 nanosec\n";
+constexpr std::size_t kInfoField = 0, kQuestionField = 1, kAnswerField = 2;
+
+/// Definitions, each once.
+class Definitions {
+ public:
+  void add(std::string_view name, std::string_view body) {
+    if (std::ranges::find(names_, name) != names_.end()) return;
+    names_.emplace_back(name);
+    text_ += separator();
+    text_.append(name).append("\n").append(body);
+    if (!text_.ends_with('\n')) text_ += '\n';
+  }
+  /// A message's own definition, which has no head, and those that it uses.
+  void add_all(const std::string& name, std::string_view schema) {
+    std::string_view head = name;
+    for (const std::string between = "\n" + separator();;) {
+      const std::size_t end = schema.find(between);
+      add(head, schema.substr(0, end == std::string_view::npos ? end : end + 1));
+      if (end == std::string_view::npos) return;
+      schema.remove_prefix(end + between.size());
+      const std::size_t line = std::min(schema.find('\n'), schema.size());
+      head = schema.substr(0, line);
+      schema.remove_prefix(std::min(line + 1, schema.size()));
+    }
+  }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  static std::string separator() { return std::string(80, '=') + "\nMSG: "; }
+  std::vector<std::string> names_;
+  std::string text_;
+};
+
+CdrFramer framer_of(const std::string& service, const MessageType& type) {
+  std::optional<AnyType> known = AnyType::of_publisher(type.name, type.hash, type.schema);
+  if (!known)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("service '{}': the contents of {} cannot be published for introspection, because its "
+                            "memory layout does not follow from its definition",
+                            service, type.name),
+                "use Introspection::Metadata, or remove alignas and bit fields from the type");
+  return CdrFramer(*std::move(known));
+}
+
+/// As XCDR1 has it.
+std::array<std::byte, 44> info_of(ServiceEvents::Kind kind, const ServedCaller& caller, std::uint64_t sequence) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t now = wall_now();
+  const auto seconds = static_cast<std::int32_t>(now / kSecond);
+  const auto nanoseconds = static_cast<std::uint32_t>(now % kSecond);
+  std::array<std::byte, 44> out{std::byte{0}, std::byte{1}};  // little-endian
+  out[4] = static_cast<std::byte>(kind);
+  std::memcpy(&out[8], &seconds, sizeof seconds);
+  std::memcpy(&out[12], &nanoseconds, sizeof nanoseconds);
+  std::memcpy(&out[16], caller.gid.data(), caller.gid.size());
+  std::memcpy(&out[36], &sequence, sizeof sequence);
+  return out;
+}
+
+/// Both lie in the same message, but only one of them is there.
+std::size_t most_bytes(const ServiceOptions& options) {
+  constexpr std::size_t kFixed = std::size_t{64} << 10;  // fixed parts, alignment
+  const std::size_t most = std::max(options.max_bytes, options.max_answer_bytes);
+  return options.introspection == Introspection::Contents ? most + most / 8 + kFixed : 0;
+}
+
+}  // namespace
+
+std::string events_topic(const std::string& service) { return service + "/_service_event"; }
+
+std::string events_type(const MessageType& question, const MessageType& answer) {
+  constexpr std::string_view kRequest = "_Request", kResponse = "_Response";
+  std::string_view name = question.name;
+  if (name.ends_with(kRequest)) name.remove_suffix(kRequest.size());
+  if (answer.name == fmt::format("{}{}", name, kResponse) && name.size() != question.name.size())
+    return fmt::format("{}_Event", name);
+  const std::string_view all = question.name;
+  return fmt::format("{}/srv/{}_Event", all.substr(0, all.find('/')), all.substr(all.rfind('/') + 1));
+}
+
+std::string events_definition(const MessageType& question, const MessageType& answer) {
+  const std::string asked = short_ros_name(question.name), answered = short_ros_name(answer.name);
+  Definitions definitions;
+  definitions.add("service_msgs/ServiceEventInfo", kInfo);
+  definitions.add("builtin_interfaces/Time", kTime);
+  definitions.add_all(asked, question.schema);
+  definitions.add_all(answered, answer.schema);
+  return fmt::format("service_msgs/ServiceEventInfo info\n{}[<=1] request\n{}[<=1] response\n{}", asked, answered,
+                     definitions.text());
+}
+
+ServiceEvents::ServiceEvents(const std::string& service, const MessageType& question, const MessageType& answer,
+                             const ServiceOptions& options, const std::string& domain)
+    : topic_(events_topic(service)),
+      type_(AnyType::of_definition(events_type(question, answer), events_definition(question, answer))) {
+  if (options.introspection == Introspection::Contents) {
+    question_.emplace(framer_of(service, question), &type_.layout().fields[kQuestionField]);
+    answer_.emplace(framer_of(service, answer), &type_.layout().fields[kAnswerField]);
+  }
+  publisher_.emplace(topic_, type_.message_type(),
+                     TopicOptions{.max_bytes = most_bytes(options), .depth = 2 * options.pending},
+                     PublisherOptions{.domain = domain});
+}
+
+void ServiceEvents::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  publisher_.reset();
+}
+
+bool ServiceEvents::put(Side& side, std::span<const std::byte> message, std::span<const std::byte> payload,
+                        AnyLoan& loan) const noexcept {
+  if (!side.framer.frame(message, payload)) return false;
+  const CdrFrame& frame = side.framer.parts();
+  const std::array<std::span<const std::byte>, 3> pieces{frame.prefix, frame.payload, frame.suffix};
+  auto& list = *reinterpret_cast<shm::VectorBase*>(loan.message() + side.list->offset);
+  if (!make_room(*side.list->type, list, 1, false)) return false;
+  if (from_cdr(*side.list->type->element, CdrPieces(pieces), static_cast<std::byte*>(list.elements()))) return true;
+  (void)list.try_resize_elements(0, side.list->type->element->size);
+  return false;
+}
+
+void ServiceEvents::publish(Kind kind, const ServedCaller& caller, std::uint64_t sequence, std::optional<Side>& side,
+                            std::span<const std::byte> message, std::span<const std::byte> payload) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!publisher_) return;
+  AnyLoan loan = publisher_->loan();
+  if (!loan) return;
+  bind(type_.layout(), loan.message(), *loan.arena());
+  const TypeLayout::Field& info = type_.layout().fields[kInfoField];
+  (void)from_cdr(*info.type, info_of(kind, caller, sequence), loan.message() + info.offset);
+  const bool whole = !side || put(*side, message, payload, loan);
+  publisher_->publish(std::move(loan));
+  if (!whole && !std::exchange(told_, true))
+    log(LogLevel::Warning, fmt::format("'{}': a message of {} bytes has no room there, and is published without "
+                                       "its contents — raise max_bytes or max_answer_bytes of the service",
+                                       topic_, payload.size()));
+}
+
+void ServiceEvents::received(const ServedCaller& caller, const SampleBlock& question) noexcept {
+  publish(Kind::RequestReceived, caller, question.sequence, question_,
+          {static_cast<const std::byte*>(question.message), message_bytes_of(question)},
+          {question.payload, static_cast<std::size_t>(question.payload_bytes)});
+}
+
+void ServiceEvents::answered(const ServedCaller& caller, std::uint64_t sequence, const void* message,
+                             std::span<const std::byte> payload) noexcept {
+  const std::size_t bytes = answer_ ? answer_->framer.type().layout().size : 0;
+  publish(Kind::ResponseSent, caller, sequence, answer_, {static_cast<const std::byte*>(message), bytes}, payload);
+}
+
+}  // namespace cardan::detail

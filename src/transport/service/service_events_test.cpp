@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/transport/service/service_events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "cardan/error.hpp"
+#include "cardan/log.hpp"
+#include "cardan/observer.hpp"
+#include "cardan/service.hpp"
+#include "src/messages/ros_schema.hpp"
+#include "tests/support/run_directory.hpp"
+
+namespace cardan::service_events_test {
+
+struct Sum {
+  std::int64_t a, b;
+};
+struct Total {
+  std::int64_t sum;
+};
+struct Region {
+  shm::string name;
+  std::int32_t cells;
+};
+struct Map {
+  shm::vector<std::uint32_t> cells;
+};
+
+struct Name {
+  FixedString<8> text;
+};
+struct Names {
+  shm::vector<Name> names;
+};
+
+// As a ROS 2 program reads the events of Sum and Total.
+struct Time {
+  std::int32_t sec;
+  std::uint32_t nanosec;
+};
+struct Info {
+  std::uint8_t event_type;
+  Time stamp;
+  std::array<std::uint8_t, 16> client_gid;
+  std::int64_t sequence_number;
+};
+struct Event {
+  Info info;
+  shm::vector<Sum> request;
+  shm::vector<Total> response;
+};
+
+}  // namespace cardan::service_events_test
+
+CARDAN_MESSAGE(cardan::service_events_test::Sum, "test_msgs/srv/Add_Request", a, b);
+CARDAN_MESSAGE(cardan::service_events_test::Total, "test_msgs/srv/Add_Response", sum);
+CARDAN_MESSAGE(cardan::service_events_test::Region, "test_msgs/msg/Region", name, cells);
+CARDAN_MESSAGE(cardan::service_events_test::Map, "test_msgs/msg/Map", cells);
+CARDAN_MESSAGE(cardan::service_events_test::Name, "test_msgs/msg/Name", text);
+CARDAN_MESSAGE(cardan::service_events_test::Names, "test_msgs/msg/Names", names);
+CARDAN_MESSAGE(cardan::service_events_test::Time, "builtin_interfaces/msg/Time", sec, nanosec);
+CARDAN_MESSAGE(cardan::service_events_test::Info, "service_msgs/msg/ServiceEventInfo", event_type, stamp, client_gid,
+               sequence_number);
+CARDAN_MESSAGE(cardan::service_events_test::Event, "test_msgs/srv/Add_Event", info, request, response);
+
+namespace cardan::service_events_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLong = 60s;
+constexpr std::uint8_t kReceived = 1, kAnswered = 2;  // of ServiceEventInfo
+constexpr Service<Sum, Total> kAdd{"/add", {.introspection = Introspection::Contents}};
+constexpr Topic<Event> kAddEvents{"/add/_service_event", {.max_bytes = 1 << 20, .depth = 8}};
+constexpr Service<Region, Map> kMap{
+    "/map", {.max_bytes = 64, .max_answer_bytes = 1 << 20, .pending = 1, .introspection = Introspection::Contents}};
+
+class ServiceEventsTest : public test::OwnRunDirectory {};
+
+/// Asks, and answers on the same thread.
+void add(Server<Service<Sum, Total>>& server, Client<Service<Sum, Total>>& client, std::int64_t a, std::int64_t b) {
+  auto ticket = client.ask({a, b}, kLong);
+  auto question = server.wait(kLong);
+  ASSERT_TRUE(question);
+  ASSERT_TRUE(question.reply(Total{question->a + question->b}));
+  ASSERT_TRUE(ticket.wait());
+}
+
+TEST_F(ServiceEventsTest, AreTheQuestionAndTheAnswerAsRos2HasThem) {
+  Server server{kAdd};
+  Subscriber events{kAddEvents};
+  Client first{kAdd}, second{kAdd};
+  const std::int64_t before = wall_now();
+  add(server, first, 1, 2);
+  add(server, second, 3, 4);
+  add(server, first, 5, 6);
+  std::vector<std::array<std::uint8_t, 16>> clients;
+  for (const auto& [a, b, number] : {std::array{1, 2, 1}, std::array{3, 4, 1}, std::array{5, 6, 2}}) {
+    const auto asked = events.wait(kLong), answered = events.wait(kLong);
+    ASSERT_TRUE(asked && answered);
+    EXPECT_EQ(asked->info.event_type, kReceived);
+    EXPECT_EQ(answered->info.event_type, kAnswered);
+    ASSERT_EQ(asked->request.size(), 1U);
+    EXPECT_EQ(asked->request[0].a, a);
+    EXPECT_EQ(asked->request[0].b, b);
+    EXPECT_TRUE(asked->response.empty());
+    EXPECT_TRUE(answered->request.empty());
+    ASSERT_EQ(answered->response.size(), 1U);
+    EXPECT_EQ(answered->response[0].sum, a + b);
+    EXPECT_EQ(asked->info.sequence_number, number);
+    EXPECT_EQ(answered->info.sequence_number, number);
+    EXPECT_EQ(asked->info.client_gid, answered->info.client_gid);
+    const std::int64_t stamp = asked->info.stamp.sec * std::int64_t{1'000'000'000} + asked->info.stamp.nanosec;
+    EXPECT_GE(stamp, before);
+    EXPECT_LE(stamp, wall_now());
+    clients.push_back(asked->info.client_gid);
+  }
+  EXPECT_EQ(clients[0], clients[2]);
+  EXPECT_NE(clients[0], clients[1]);
+}
+
+TEST_F(ServiceEventsTest, WithoutIntrospectionThereIsNoTopic) {
+  constexpr Service<Sum, Total> kQuiet{"/add"};
+  Server server{kQuiet};
+  Client client{kQuiet};
+  add(server, client, 1, 2);
+  EXPECT_TRUE(Observer("/add/_service_event").streams().empty());
+}
+
+TEST_F(ServiceEventsTest, MetadataHasNoMessages) {
+  constexpr Service<Sum, Total> kMetadata{"/add", {.introspection = Introspection::Metadata}};
+  Server server{kMetadata};
+  Subscriber events{kAddEvents};
+  Client client{kMetadata};
+  add(server, client, 1, 2);
+  for (const std::uint8_t kind : {kReceived, kAnswered}) {
+    const auto event = events.wait(kLong);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->info.event_type, kind);
+    EXPECT_EQ(event->info.sequence_number, 1);
+    EXPECT_TRUE(event->request.empty());
+    EXPECT_TRUE(event->response.empty());
+  }
+}
+
+TEST_F(ServiceEventsTest, EndWithTheServer) {
+  Question<Sum, Total> kept;
+  {
+    Server server{kAdd};
+    Client client{kAdd};
+    auto ticket = client.ask({1, 2}, kLong);
+    kept = server.wait(kLong);
+    ASSERT_TRUE(kept);
+  }
+  EXPECT_TRUE(Observer("/add/_service_event").streams().empty());
+}
+
+/// What /map has published, as CDR.
+class MapEvents {
+ public:
+  MapEvents()
+      : type_(AnyType::of_topic("/map/_service_event").value()),
+        events_("/map/_service_event", type_.message_type()),
+        framer_(type_) {}
+  std::vector<std::byte> next() {
+    const AnySample sample = events_.wait(kLong);
+    std::vector<std::byte> all;
+    if (!sample || !framer_.frame(sample)) return all;
+    const CdrFrame& parts = framer_.parts();
+    for (const std::span<const std::byte> part :
+         {std::span<const std::byte>(parts.prefix), parts.payload, std::span<const std::byte>(parts.suffix)})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+
+ private:
+  AnyType type_;
+  AnySubscriber events_;
+  CdrFramer framer_;
+};
+
+std::uint32_t word(const std::vector<std::byte>& cdr, std::size_t at) {
+  std::uint32_t value = 0;
+  if (at + sizeof value <= cdr.size()) std::memcpy(&value, &cdr[at], sizeof value);
+  return value;
+}
+
+constexpr std::size_t kLists = 44;  ///< of the CDR form, where the lists begin
+
+/// Asks for a map of `cells` numbers, and gets it.
+void get_map(Server<Service<Region, Map>>& server, Client<Service<Region, Map>>& client, std::int32_t cells) {
+  auto loan = client.loan();
+  ASSERT_TRUE(loan);
+  loan->name = "north";
+  loan->cells = cells;
+  auto ticket = client.ask(std::move(loan), kLong);
+  auto question = server.wait(kLong);
+  ASSERT_TRUE(question);
+  auto answer = question.loan();
+  ASSERT_TRUE(answer);
+  answer->cells.resize(static_cast<std::size_t>(question->cells));
+  for (std::uint32_t i = 0; i < answer->cells.size(); ++i) answer->cells[i] = i;
+  ASSERT_TRUE(question.reply(std::move(answer)));
+  ASSERT_TRUE(ticket.wait());
+}
+
+TEST_F(ServiceEventsTest, ListsAndTextsAreCopied) {
+  Server server{kMap};
+  MapEvents events;
+  Client client{kMap};
+  get_map(server, client, 100'000);
+  const auto asked = events.next(), answered = events.next();
+  EXPECT_EQ(word(asked, kLists), 1U);
+  EXPECT_EQ(word(asked, kLists + 4), 6U) << "north, and a NUL";
+  EXPECT_EQ(std::memcmp(&asked[kLists + 8], "north", 6), 0);
+  EXPECT_EQ(word(asked, kLists + 16), 100'000U);
+  EXPECT_EQ(word(asked, kLists + 20), 0U) << "no answer";
+  EXPECT_EQ(word(answered, kLists), 0U);
+  EXPECT_EQ(word(answered, kLists + 4), 1U);
+  EXPECT_EQ(word(answered, kLists + 8), 100'000U);
+  EXPECT_EQ(word(answered, kLists + 12 + 4 * 99'999), 99'999U);
+}
+
+TEST_F(ServiceEventsTest, AnAnswerWithoutRoomIsPublishedWithoutItsContentsAndSaysSo) {
+  // A name of 8 letters takes 12 bytes in an answer, and some 40 in a list of ROS 2's texts.
+  constexpr std::size_t kNames = 20'000;
+  constexpr Service<Region, Names> kNamesOf{
+      "/map", {.max_bytes = 64, .max_answer_bytes = 12 * kNames, .introspection = Introspection::Contents}};
+  std::mutex mutex;
+  std::string logged;
+  set_log([&](LogLevel, const std::string& text) {
+    const std::lock_guard lock(mutex);
+    logged += text;
+  });
+  {
+    Server server{kNamesOf};
+    MapEvents events;
+    Client client{kNamesOf};
+    for (const std::size_t names : {kNames, std::size_t{1}}) {
+      auto loan = client.loan();
+      ASSERT_TRUE(loan);
+      auto ticket = client.ask(std::move(loan), kLong);
+      auto question = server.wait(kLong);
+      ASSERT_TRUE(question);
+      auto answer = question.loan();
+      ASSERT_TRUE(answer);
+      answer->names.resize(names);
+      ASSERT_TRUE(question.reply(std::move(answer)));
+      ASSERT_TRUE(ticket.wait());
+      EXPECT_EQ(word(events.next(), kLists), 1U);
+      const auto answered = events.next();
+      EXPECT_EQ(answered.at(4), std::byte{kAnswered});
+      EXPECT_EQ(word(answered, kLists + 4), names == 1 ? 1U : 0U);
+    }
+  }
+  set_log({});
+  EXPECT_NE(logged.find("'/map/_service_event': a message of 240000 bytes has no room"), std::string::npos) << logged;
+}
+
+TEST_F(ServiceEventsTest, TheTypeHasTheNameOfTheServiceOrOfItsQuestion) {
+  const detail::MessageType sum = detail::message_type_of<Sum>(), total = detail::message_type_of<Total>();
+  const detail::MessageType region = detail::message_type_of<Region>(), map = detail::message_type_of<Map>();
+  EXPECT_EQ(detail::events_type(sum, total), "test_msgs/srv/Add_Event");
+  EXPECT_EQ(detail::events_type(region, map), "test_msgs/srv/Region_Event");
+  EXPECT_EQ(detail::events_type(sum, map), "test_msgs/srv/Add_Request_Event");
+  // Both sides may be of one type, or use the same one: its definition is there once.
+  const std::string both = detail::events_definition(map, map);
+  EXPECT_EQ(both.find("MSG: test_msgs/Map"), both.rfind("MSG: test_msgs/Map"));
+  const RosSchema schema("test_msgs/srv/Map_Event", both);
+  ASSERT_EQ(schema.root().fields.size(), 3U);
+  EXPECT_EQ(schema.root().fields[1].type.message, schema.root().fields[2].type.message);
+}
+
+}  // namespace
+}  // namespace cardan::service_events_test
