@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verifies the SPIN models of docs/protocols and proves that each essential step is one: without it a model fails.
 #   run_models.sh quick              a selection in less than a minute
-#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell, reliable, trace or sides
+#   run_models.sh deep [SOURCE]      every model and every mutant, or those of slots, bell, reliable, trace, sides or service
 #   run_models.sh trail MUTANT       the shortest way to a mutant's failure, step by step
 # Exit status: 0 when all correct models hold and all mutants fail, 1 otherwise, 2 for wrong usage or a missing tool.
 set -u
@@ -12,7 +12,7 @@ case $mode in
     quick) only= ;;
     deep)
         only=${2:-}
-        case $only in '' | slots | bell | reliable | trace | sides) ;; *) echo "$0: no model is called $only — slots, bell, reliable, trace or sides" >&2; exit 2 ;; esac
+        case $only in '' | slots | bell | reliable | trace | sides | service) ;; *) echo "$0: no model is called $only — slots, bell, reliable, trace, sides or service" >&2; exit 2 ;; esac
         ;;
     trail) [ $# -eq 2 ] || { echo "usage: $0 trail MUTANT" >&2; exit 2; } ;;
     *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
@@ -72,6 +72,10 @@ trace: another thread takes the ring    |trace   |-DKILL|dfs|q
 trace: the same, late, one at a time    |trace   |-DKILL -DLATE -DNEVENTS=6 -DBATCH=1|dfs|
 sides: two readers                      |sides   ||dfs|q
 sides: three readers                    |sides   |-DNREADERS=3 -DNCHANGES=4|dfs|
+service: two pending questions          |service |-DNASK=3|dfs|q
+service: the same, the server dies      |service |-DKILL|dfs|
+service: one, the server dies           |service |-DPENDING=1 -DKILL|dfs|q
+service: three, the server dies         |service |-DPENDING=3 -DKILL|dfs|
 '
 mutants='
 NO_DEAD_MARK            |slots   |-DNPUB=3 -DONE_SUB|bfs|q
@@ -130,6 +134,12 @@ NO_FIRST_WAIT           |sides   ||bfs|q
 ONE_WAIT                |sides   ||bfs|q
 SHOWN_LAST              |sides   ||bfs|q
 CHANGES_THE_SHOWN_SIDE  |sides   ||bfs|q
+ONE_STREAM              |service |-DKILL|bfs|q
+KEEPS_WAITING           |service |-DKILL|bfs|
+ENDS_BEFORE_THE_LAST    |service |-DKILL|bfs|
+ASKS_WITHOUT_A_LOOK     |service ||bfs|q
+ANSWERS_WITHOUT_A_LOOK  |service ||bfs|
+TAKES_TWICE             |service ||bfs|q
 '
 
 trim() { local s=$1; s=${s#"${s%%[![:space:]]*}"}; printf %s "${s%"${s##*[![:space:]]}"}"; }
@@ -180,6 +190,10 @@ reason() {
         *sub_dead*) echo 'I18 waited for the dead until the time-out' ;;
         *timed_out*) echo 'I17 more than one time-out for one stop' ;;
         *stopped*) echo 'I16 demoted although it takes' ;;
+        *'executed['*) echo 'I33 a question is executed twice' ;;
+        *'session_of['*) echo 'I37 a question of an earlier session' ;;
+        *'waiting==0'* | *'!=q'*) echo 'I36 its end is told wrongly' ;;
+        *'published-'*) echo 'I39 overwritten before it was taken' ;;
         *'invalid end state'*) echo 'a process waits forever (invalid end state)' ;;
         *) echo "$words" ;;
     esac
