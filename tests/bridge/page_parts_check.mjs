@@ -242,10 +242,11 @@ const writer = (topic, program, pid, subscribers, more = {}) => ({ topic, type: 
 
 // ---- from look to look
 {
-  const at = (seconds, missed, published) => ({ time_ns: seconds * 1e9, publishers: [{ ...writer("/a", "p", 1, [reader("s", 2, { missed })]), serial: 1, published, bytes: published * 10 }], processes: [{ pid: 1, cpu_seconds: seconds / 4, memory_bytes: 5 }] });
+  const at = (seconds, missed, published) => ({ time_ns: seconds * 1e9, publishers: [{ ...writer("/a", "p", 1, [reader("s", 2, { missed })]), serial: 1, published, bytes: published * 10 }], services: [{ name: "/map", pid: 1, serial: 2, answered: published }], processes: [{ pid: 1, cpu_seconds: seconds / 4, memory_bytes: 5 }] });
   const seen = compare(at(1, 0, 0), at(3, 4, 60));
   assert.ok(seen.isLooked && !compare(null, { publishers: [] }).isLooked, "nothing was looked at is not nothing is there");
   assert.deepEqual(seen.rates.get("/a"), { hz: 30, bytes: 300 });
+  assert.deepEqual([seen.services[0].hz, compare(null, at(1, 0, 0)).services[0].hz], [30, undefined]);
   assert.equal(seen.publishers[0].subscribers[0].lost, 2);
   assert.deepEqual(seen.topics.get("/a"), { hz: 30, bytes: 300, size: 10, p50: 1_000, p99: 2_000, age50: 3_000, age99: 4_000, lost: 2, missed: 4, from: ["p"], readers: 1, messages: 60, total: 600 });
   // A line of a plot outlives the process: its name has no number.

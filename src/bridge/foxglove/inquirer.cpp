@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cardan/error.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
@@ -116,7 +117,8 @@ void Inquirer::run() {
 void Inquirer::ask_all(const Wants& wants) {
   try {
     if (wants.looks)
-      add(std::make_shared<const Look>(look_of(look_around({.domain = rules_.domain}), rules_, history_)));
+      add(std::make_shared<const Look>(
+          look_of(look_around({.domain = rules_.domain}, std::string(detail::kEverything)), rules_, history_)));
     if (wants.parameters) add(std::make_shared<const Parameters>(desk_.all()));
     if (wants.system) add(System{system_.json(control())});
     if (wants.chains) add(Chains{chains_.json(control().components())});

@@ -91,6 +91,20 @@ json component_json(const host::ComponentReport& c) {
           {"parameters", parameters}, {"chains", chains}};
 }
 
+/// `recent`: since the last look.
+json service_json(const std::string& name, const PublisherReport& card, const LatencyHistogram& recent) {
+  const ServiceReport& r = card.service;
+  return {{"name", name},
+          {"program", card.program},
+          {"pid", card.pid},
+          {"serial", card.serial},
+          {"clients", card.subscribers.size() + card.left_out},
+          {"answered", r.answered},
+          {"failed", r.declined + r.expired},
+          {"p50_ns", latency_percentile(recent.empty() ? r.answer : recent, 50)},
+          {"p99_ns", latency_percentile(recent.empty() ? r.answer : recent, 99)}};
+}
+
 const char* state_name(config::State state) {
   switch (state) {
     case config::State::Starting:
@@ -144,11 +158,19 @@ void LatencyHistory::next() { before_ = std::exchange(now_, {}); }
 
 Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& history) {
   Look look;
-  json topics = json::array(), processes = json::array(), problems = json::array();
+  json topics = json::array(), services = json::array(), processes = json::array(), problems = json::array();
   std::set<int> pids;
   history.next();
   for (const PublisherReport& p : report.publishers) {
     if (p.topic.starts_with("/cardan/")) continue;
+    if (p.topic.ends_with('?')) {
+      const std::string name = p.topic.substr(0, p.topic.find('?'));
+      if (const TopicRule* const rule = rule_for(rules.out, name, p.type))
+        services.push_back(service_json(
+            name_beyond(*rule, name), p,
+            history.since({p.process, p.serial, 0, 0, LatencyHistory::What::Answer}, p.service.answer)));
+      continue;
+    }
     const TopicRule* const rule = rule_for(rules.out, p.topic, p.type);
     if (rule == nullptr) continue;
     const std::string topic = name_beyond(*rule, p.topic);
@@ -184,6 +206,7 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
   look.json = system_dump({{"time_ns", steady_now()},
                            {"wall_ms", wall_now() / 1'000'000},
                            {"publishers", std::move(topics)},
+                           {"services", std::move(services)},
                            {"processes", std::move(processes)},
                            {"problems", std::move(problems)}});
   return look;

@@ -26,7 +26,7 @@ struct Look {
 /// The latencies and ages of one look and the next: what has come since. Thread safety: none. No function blocks.
 class LatencyHistory {
  public:
-  enum class What : std::uint8_t { Transport, Age };
+  enum class What : std::uint8_t { Transport, Age, Answer };
   /// A subscriber's stream: the publisher's process, its number there, the subscriber's place among its subscribers.
   using Key = std::tuple<std::string, std::uint32_t, int, std::size_t, What>;
   /// Changes since the last look.

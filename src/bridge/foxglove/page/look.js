@@ -2,14 +2,15 @@
 // The bridge's view of the domain, once a second: rates and the use of the processors from one look to the next.
 
 /** {publishers, rates: topic → {hz, bytes}, topics: topic → its card's figures, cpu: pid → percent, memory: pid → bytes,
-    programs: pid → name, problems: texts}; `hz` is added to each publisher, `lost` to each subscriber. */
+    programs: pid → name, problems: texts, services}; `hz` is added to each publisher and each service, `lost` to each
+    subscriber. */
 export function compare(before, look) {
   const rates = new Map();
   const cpu = new Map();
   const publishers = look.publishers ?? [];
   const memory = new Map((look.processes ?? []).map((p) => [p.pid, p.memory_bytes]));
   const programs = new Map(publishers.flatMap((p) => [[p.pid, p.program], ...p.subscribers.map((s) => [s.pid, s.program])]));
-  const result = { publishers, rates, topics: new Map(), cpu, memory, programs, problems: look.problems ?? [], isLooked: look.time_ns !== undefined };
+  const result = { publishers, rates, topics: new Map(), cpu, memory, programs, problems: look.problems ?? [], services: look.services ?? [], isLooked: look.time_ns !== undefined };
   if (!before?.time_ns || look.time_ns <= before.time_ns) return { ...result, topics: figuresOf(publishers, rates) };
   const seconds = (look.time_ns - before.time_ns) / 1e9;
   const key = (p) => `${p.pid}/${p.serial}/${p.topic}`;
@@ -26,6 +27,8 @@ export function compare(before, look) {
       s.lost = once?.pid === s.pid ? Math.max(0, s.missed - once.missed) / seconds : 0;
     });
   }
+  const answered = new Map((before.services ?? []).map((s) => [`${s.pid}/${s.serial}`, s.answered]));
+  for (const s of result.services) s.hz = Math.max(0, s.answered - (answered.get(`${s.pid}/${s.serial}`) ?? s.answered)) / seconds;
   const used = new Map((before.processes ?? []).map((p) => [p.pid, p.cpu_seconds]));
   for (const p of look.processes ?? [])
     if (used.has(p.pid)) cpu.set(p.pid, Math.max(0, ((p.cpu_seconds - used.get(p.pid)) / seconds) * 100));

@@ -21,7 +21,7 @@ export class System {
   }
 
   /** `seen`: as compare() of look.js has it. */
-  show(system, { cpu, memory, programs, problems }) {
+  show(system, { cpu, memory, programs, problems, services }) {
     const components = system.components ?? [];
     const processes = [...(system.processes ?? [])];
     // Programs that nobody started with `cardan run` use the computer, too.
@@ -44,6 +44,8 @@ export class System {
     const chains = components.flatMap((c) => c.chains ?? []);
     $("chains-part").hidden = !chains.length;
     fillTable($("chain-rows"), chains.map((c) => [c.name, c.from, c.to, c.slowest, timeText(c.p50_ns), timeText(c.p99_ns), timeText(c.greatest_ns), c.budget_ns ? timeText(c.budget_ns) : "", c.late]), 4);
+    $("services-part").hidden = !services.length;
+    fillTable($("service-rows"), services.map((s) => [s.name, s.program, s.clients, s.hz === undefined ? "" : numberText(s.hz), s.answered, s.failed, timeText(s.p50_ns), timeText(s.p99_ns)]), 2);
     this.#showParameters(components.flatMap((c) => c.parameters));
   }
 
