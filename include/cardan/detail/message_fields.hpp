@@ -288,7 +288,10 @@ consteval bool is_ros_name(Literal<N> name) {
     }
   }
   const char* rest = name.text + first;
-  return slashes == 2 && part > 0 && rest[1] == 'm' && rest[2] == 's' && rest[3] == 'g' && rest[4] == '/';
+  const auto is_kind = [rest](const char(&kind)[4]) {
+    return rest[1] == kind[0] && rest[2] == kind[1] && rest[3] == kind[2] && rest[4] == '/';
+  };
+  return slashes == 2 && part > 0 && (is_kind("msg") || is_kind("srv"));
 }
 
 template <class Message, Literal Name, class... Fields>

@@ -96,12 +96,13 @@ std::string events_topic(const std::string& service) { return service + "/_servi
 
 std::string events_type(const MessageType& question, const MessageType& answer) {
   constexpr std::string_view kRequest = "_Request", kResponse = "_Response";
-  std::string_view name = question.name;
-  if (name.ends_with(kRequest)) name.remove_suffix(kRequest.size());
-  if (answer.name == fmt::format("{}{}", name, kResponse) && name.size() != question.name.size())
-    return fmt::format("{}_Event", name);
-  const std::string_view all = question.name;
-  return fmt::format("{}/srv/{}_Event", all.substr(0, all.find('/')), all.substr(all.rfind('/') + 1));
+  const std::string_view asked = question.name, answered = answer.name;
+  std::string_view name = asked.substr(asked.rfind('/') + 1);
+  const std::string_view other = answered.substr(answered.rfind('/') + 1);
+  if (name.ends_with(kRequest) && other.ends_with(kResponse) &&
+      name.substr(0, name.size() - kRequest.size()) == other.substr(0, other.size() - kResponse.size()))
+    name.remove_suffix(kRequest.size());
+  return fmt::format("{}/srv/{}_Event", asked.substr(0, asked.find('/')), name);
 }
 
 std::string events_definition(const MessageType& question, const MessageType& answer) {

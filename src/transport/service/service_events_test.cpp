@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "cardan/error.hpp"
+#include "cardan/local_message.hpp"
 #include "cardan/log.hpp"
 #include "cardan/observer.hpp"
 #include "cardan/service.hpp"
@@ -76,11 +77,35 @@ using namespace std::chrono_literals;
 constexpr auto kLong = 60s;
 constexpr std::uint8_t kReceived = 1, kAnswered = 2;  // of ServiceEventInfo
 constexpr Service<Sum, Total> kAdd{"/add", {.introspection = Introspection::Contents}};
-constexpr Topic<Event> kAddEvents{"/add/_service_event", {.max_bytes = 1 << 20, .depth = 8}};
 constexpr Service<Region, Map> kMap{
     "/map", {.max_bytes = 64, .max_answer_bytes = 1 << 20, .pending = 1, .introspection = Introspection::Contents}};
 
 class ServiceEventsTest : public test::OwnRunDirectory {};
+
+/// What a service has published, as CDR.
+class Events {
+ public:
+  explicit Events(const std::string& topic)
+      : type_(AnyType::of_topic(topic).value()), events_(topic, type_.message_type()), framer_(type_) {}
+  /// Empty: none comes, or it is malformed.
+  std::vector<std::byte> next() {
+    const AnySample sample = events_.wait(kLong);
+    std::vector<std::byte> all;
+    if (!sample || !framer_.frame(sample)) return all;
+    const CdrFrame& parts = framer_.parts();
+    for (const std::span<const std::byte> part :
+         {std::span<const std::byte>(parts.prefix), parts.payload, std::span<const std::byte>(parts.suffix)})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+  /// Of /add.
+  bool next(LocalMessage<Event>& event) { return static_cast<bool>(from_cdr(next(), *event)); }
+
+ private:
+  AnyType type_;
+  AnySubscriber events_;
+  CdrFramer framer_;
+};
 
 /// Asks, and answers on the same thread.
 void add(Server<Service<Sum, Total>>& server, Client<Service<Sum, Total>>& client, std::int64_t a, std::int64_t b) {
@@ -93,7 +118,7 @@ void add(Server<Service<Sum, Total>>& server, Client<Service<Sum, Total>>& clien
 
 TEST_F(ServiceEventsTest, AreTheQuestionAndTheAnswerAsRos2HasThem) {
   Server server{kAdd};
-  Subscriber events{kAddEvents};
+  Events events("/add/_service_event");
   Client first{kAdd}, second{kAdd};
   const std::int64_t before = wall_now();
   add(server, first, 1, 2);
@@ -101,8 +126,8 @@ TEST_F(ServiceEventsTest, AreTheQuestionAndTheAnswerAsRos2HasThem) {
   add(server, first, 5, 6);
   std::vector<std::array<std::uint8_t, 16>> clients;
   for (const auto& [a, b, number] : {std::array{1, 2, 1}, std::array{3, 4, 1}, std::array{5, 6, 2}}) {
-    const auto asked = events.wait(kLong), answered = events.wait(kLong);
-    ASSERT_TRUE(asked && answered);
+    LocalMessage<Event> asked(256), answered(256);
+    ASSERT_TRUE(events.next(asked) && events.next(answered));
     EXPECT_EQ(asked->info.event_type, kReceived);
     EXPECT_EQ(answered->info.event_type, kAnswered);
     ASSERT_EQ(asked->request.size(), 1U);
@@ -135,12 +160,12 @@ TEST_F(ServiceEventsTest, WithoutIntrospectionThereIsNoTopic) {
 TEST_F(ServiceEventsTest, MetadataHasNoMessages) {
   constexpr Service<Sum, Total> kMetadata{"/add", {.introspection = Introspection::Metadata}};
   Server server{kMetadata};
-  Subscriber events{kAddEvents};
+  Events events("/add/_service_event");
   Client client{kMetadata};
   add(server, client, 1, 2);
   for (const std::uint8_t kind : {kReceived, kAnswered}) {
-    const auto event = events.wait(kLong);
-    ASSERT_TRUE(event);
+    LocalMessage<Event> event(256);
+    ASSERT_TRUE(events.next(event));
     EXPECT_EQ(event->info.event_type, kind);
     EXPECT_EQ(event->info.sequence_number, 1);
     EXPECT_TRUE(event->request.empty());
@@ -159,30 +184,6 @@ TEST_F(ServiceEventsTest, EndWithTheServer) {
   }
   EXPECT_TRUE(Observer("/add/_service_event").streams().empty());
 }
-
-/// What /map has published, as CDR.
-class MapEvents {
- public:
-  MapEvents()
-      : type_(AnyType::of_topic("/map/_service_event").value()),
-        events_("/map/_service_event", type_.message_type()),
-        framer_(type_) {}
-  std::vector<std::byte> next() {
-    const AnySample sample = events_.wait(kLong);
-    std::vector<std::byte> all;
-    if (!sample || !framer_.frame(sample)) return all;
-    const CdrFrame& parts = framer_.parts();
-    for (const std::span<const std::byte> part :
-         {std::span<const std::byte>(parts.prefix), parts.payload, std::span<const std::byte>(parts.suffix)})
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
-
- private:
-  AnyType type_;
-  AnySubscriber events_;
-  CdrFramer framer_;
-};
 
 std::uint32_t word(const std::vector<std::byte>& cdr, std::size_t at) {
   std::uint32_t value = 0;
@@ -211,7 +212,7 @@ void get_map(Server<Service<Region, Map>>& server, Client<Service<Region, Map>>&
 
 TEST_F(ServiceEventsTest, ListsAndTextsAreCopied) {
   Server server{kMap};
-  MapEvents events;
+  Events events("/map/_service_event");
   Client client{kMap};
   get_map(server, client, 100'000);
   const auto asked = events.next(), answered = events.next();
@@ -239,7 +240,7 @@ TEST_F(ServiceEventsTest, AnAnswerWithoutRoomIsPublishedWithoutItsContentsAndSay
   });
   {
     Server server{kNamesOf};
-    MapEvents events;
+    Events events("/map/_service_event");
     Client client{kNamesOf};
     for (const std::size_t names : {kNames, std::size_t{1}}) {
       auto loan = client.loan();
