@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "cardan/observer_report.hpp"
+#include "src/transport/service/found_service.hpp"
 
 namespace cardan::apps {
 
@@ -31,20 +28,7 @@ int service_list(const ServiceListOptions& options);
 int service_info(const ServiceInfoOptions& options);
 int service_call(const CallOptions& options);
 
-/// A service that has a server, as that describes it.
-struct FoundService {
-  std::string name;
-  PublisherReport server{};  ///< of its card: its subscribers are the clients
-  uid_t uid = 0;             ///< of the server
-  struct Side {
-    std::string type{};
-    std::uint64_t layout = 0;
-    std::string schema{};  ///< ros2msg text; empty: not known
-    std::uint64_t max_bytes = 0;
-  };
-  Side question{}, answer{};
-  std::uint32_t pending = 0;
-};
+using detail::FoundService;
 
 /// The description of this service by a server of this user or root; with `others` by any. Any user can serve any name.
 /// Empty: it has no such server; the reason was printed, with what is near.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cardan service list` and `info`.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,19 +12,16 @@
 #include "apps/service/service.hpp"
 #include "apps/terminal/output.hpp"
 #include "cardan/clock.hpp"
-#include "cardan/observer.hpp"
+#include "cardan/observer_report.hpp"
 #include "src/base/socket.hpp"
 #include "src/config/suggest.hpp"
 #include "src/transport/endpoint/publisher_contract.hpp"
-#include "src/transport/service/service_card.hpp"
 
 namespace cardan::apps {
 namespace {
 
+using detail::service_of;
 using nlohmann::ordered_json;
-
-/// "/map/region" of its card.
-std::string service_of(const std::string& card) { return card.substr(0, card.find('?')); }
 
 DomainReport cards(const std::string& domain) {
   DomainReport report = look_around({.domain = domain}, std::string(detail::kAllServices));
@@ -45,35 +41,13 @@ class Patience {
 
 /// Without types: the server has ended meanwhile, its card is malformed, or the time is over.
 FoundService described(const std::string& domain, const PublisherReport& server, const Patience& patience) {
-  FoundService found{.name = service_of(server.topic), .server = server};
-  if (patience.is_over()) return found;
-  Observer observer(server.topic, {.domain = domain, .timeout = Patience::kOfOne});
-  ObservedSample sample;
-  for (const auto& stream : observer.streams()) {
-    if (stream->process() != server.process || stream->serial() != server.serial) continue;
-    found.uid = stream->peer().uid;
-    if (!stream->copy_latest(sample)) continue;
-    const auto* const card = sample.as<detail::ServiceCard>();
-    if (card == nullptr) continue;
-    found.question = {.type = std::string(card->question_type.view()),
-                      .layout = card->question_layout,
-                      .schema = std::string(card->question_schema.view()),
-                      .max_bytes = card->max_bytes};
-    found.answer = {.type = std::string(card->answer_type.view()),
-                    .layout = card->answer_layout,
-                    .schema = std::string(card->answer_schema.view()),
-                    .max_bytes = card->max_answer_bytes};
-    found.pending = card->pending;
-  }
-  return found;
+  if (patience.is_over()) return {.name = service_of(server.topic), .server = server};
+  return detail::read_card(domain, server, Patience::kOfOne);
 }
-
-bool is_described(const FoundService& service) { return !service.question.type.empty(); }
-bool is_ours(const FoundService& service) { return service.uid == ::geteuid() || service.uid == 0; }
 
 /// "map_server", "map_server of user 'robot' (1000)"
 std::string server_text(const FoundService& s) {
-  return printable(s.server.program) + (is_ours(s) ? std::string() : " of " + names_of({s.uid}));
+  return printable(s.server.program) + (s.is_ours() ? std::string() : " of " + names_of({s.uid}));
 }
 
 void warn_of_problems(const DomainReport& report) {
@@ -137,8 +111,8 @@ std::optional<FoundService> find_service(const std::string& domain, const std::s
     known.push_back(service_of(server.topic));
     if (known.back() != service) continue;
     FoundService found = described(domain, server, patience);
-    if (!is_described(found)) continue;
-    if (is_ours(found)) return found;
+    if (!found.is_described()) continue;
+    if (found.is_ours()) return found;
     foreign = std::move(found);
   }
   if (foreign && others) return foreign;

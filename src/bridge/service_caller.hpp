@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cardan/any_type.hpp"
+#include "cardan/detail/fd.hpp"
+#include "cardan/detail/service_end.hpp"
+#include "src/transport/service/found_service.hpp"
+
+namespace cardan::bridge {
+
+/// A service of this computer, as its server describes it.
+struct LocalService {
+  std::uint32_t id = 0;  ///< a server that starts again gets another one
+  std::string name{};
+  std::string question_type{}, question_schema{}, answer_type{}, answer_schema{};
+};
+
+/// Finds the services of a domain, and asks them for peers beyond a bridge: those whose server is of this user or of
+/// root. It does both on its own thread. Thread safety: all functions on one thread. None blocks but the destructor.
+class ServiceCaller {
+ public:
+  static constexpr std::size_t kMostQuestionBytes = std::size_t{1} << 20;  ///< as CDR
+  static constexpr std::size_t kMostAnswerBytes = std::size_t{64} << 20;   ///< as CDR; also of all that wait
+  static constexpr std::size_t kMostCalls = 64;                            ///< without an answer
+  static constexpr std::size_t kMostOpen = 16;                             ///< services that are asked at the same time
+  static constexpr std::size_t kMostServices = 1024;
+
+  /// `wants`: whether a service of this name, with a question of this type, may be asked. `timeout`: of a question.
+  /// Throws Error (Limit): no descriptor is left.
+  ServiceCaller(std::string domain, std::function<bool(const std::string& name, const std::string& type)> wants,
+                std::chrono::nanoseconds timeout = std::chrono::seconds{10});
+  ServiceCaller(const ServiceCaller&) = delete;
+  ServiceCaller& operator=(const ServiceCaller&) = delete;
+  ~ServiceCaller();
+
+  /// A question of a peer. `peer` and `number` come back with its answer.
+  struct Call {
+    std::uint64_t peer = 0;
+    std::uint32_t service = 0, number = 0;
+    std::vector<std::byte> question{};  ///< CDR
+  };
+  /// Returns false if too many wait already.
+  [[nodiscard]] bool call(Call call);
+  /// Nobody waits for the answers to this peer any more.
+  void forget(std::uint64_t peer);
+
+  struct Answer {
+    std::uint64_t peer = 0;
+    std::uint32_t service = 0, number = 0;
+    std::vector<std::byte> answer{};  ///< CDR
+    std::string failure{};            ///< for people: why there is none; empty: there is one
+  };
+  struct Change {
+    bool added = false;  ///< false: its server has ended; only `id` is set
+    LocalService service{};
+  };
+  using Result = std::variant<Change, Answer>;
+  /// What came since the last call, in order. Empties fd().
+  [[nodiscard]] std::vector<Result> results();
+  /// Readable when there are results.
+  [[nodiscard]] int fd() const noexcept { return ready_.get(); }
+
+ private:
+  struct Known {
+    LocalService service;
+    detail::FoundService found;
+  };
+  struct Waiting {
+    Call call;
+    std::uint64_t number = 0;  ///< of the question at its client
+  };
+  /// A service that is asked.
+  struct Open {
+    AnyType question;
+    CdrFramer answer;
+    detail::ClientEnd end;
+    std::vector<Waiting> waiting{};
+    std::int64_t used_ns = 0;
+    Open(const std::string& domain, const detail::FoundService& service, AnyType its_question, AnyType its_answer);
+  };
+  using Key = std::pair<std::string, std::uint32_t>;  ///< process and serial of a server
+
+  void run();
+  void wait(std::int64_t due);
+  void look();
+  void ask(Call&& call);
+  [[nodiscard]] Open& open(const Known& known);
+  void make_room();
+  void collect(std::uint32_t service, Open& open);
+  void forget_gone(const std::set<std::uint64_t>& peers);
+  void answered();
+  void fail(const Call& call, const std::string& why);
+  void add(Result&& result);
+
+  const std::string domain_;
+  const std::function<bool(const std::string&, const std::string&)> wants_;
+  const std::chrono::nanoseconds timeout_;
+  Fd ready_, wake_;
+  std::mutex mutex_;
+  std::deque<Call> calls_;
+  std::set<std::uint64_t> gone_;  ///< peers
+  std::vector<Result> results_;
+  std::size_t unanswered_ = 0, answer_bytes_ = 0;  ///< calls; bytes in `results_`
+  bool stop_ = false;
+  // Of the thread.
+  std::map<Key, std::uint32_t> ids_;  ///< of servers that were looked at; 0: it is not asked
+  std::map<std::uint32_t, Known> known_;
+  std::map<std::uint32_t, std::unique_ptr<Open>> open_;
+  std::uint32_t last_id_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace cardan::bridge
