@@ -136,6 +136,7 @@ void read_sections(const Node& root, Rules& rules) {
     read(*foxglove, "origins", rules.foxglove.origins);
     read(*foxglove, "hosts", rules.foxglove.hosts);
     read(*foxglove, "set_parameters", rules.foxglove.set_parameters);
+    read(*foxglove, "call_services", rules.foxglove.call_services);
   }
   if (const Node* zenoh = root.find("zenoh")) {
     read(*zenoh, "form", rules.zenoh.form);

@@ -72,6 +72,7 @@ struct FoxgloveRules {
   std::vector<std::string> origins{};  ///< pages that may connect, in addition to the server's own; "*": all
   std::vector<std::string> hosts{};    ///< names under which browsers may ask for the page, in addition to localhost
   bool set_parameters = false;         ///< clients may set parameters of components
+  bool call_services = false;          ///< clients may call services, as far as `out` has their names
   bool operator==(const FoxgloveRules&) const = default;
 };
 

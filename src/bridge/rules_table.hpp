@@ -53,6 +53,7 @@ constexpr std::array kFoxgloveFields{
     Field{.name = "origins", .kind = Field::Kind::OneOrMore, .element = &kRuleTopicsElement},
     Field{.name = "hosts", .kind = Field::Kind::OneOrMore, .element = &kRuleTopicsElement},
     Field{.name = "set_parameters", .kind = Field::Kind::Boolean},
+    Field{.name = "call_services", .kind = Field::Kind::Boolean},
 };
 constexpr Shape kFoxgloveShape{"foxglove", kFoxgloveFields};
 constexpr std::array kZenohFields{

@@ -166,9 +166,9 @@ void ServiceCaller::look() {
     LocalService service{.id = id,
                          .name = found.name,
                          .question_type = found.question.type,
-                         .question_schema = found.question.schema,
+                         .question_definition = found.question.schema,
                          .answer_type = found.answer.type,
-                         .answer_schema = found.answer.schema};
+                         .answer_definition = found.answer.schema};
     known_.emplace(id, Known{service, std::move(found)});
     add(Change{.added = true, .service = std::move(service)});
   }

@@ -18,23 +18,17 @@
 #include "cardan/any_type.hpp"
 #include "cardan/detail/fd.hpp"
 #include "cardan/detail/service_end.hpp"
+#include "src/bridge/local_service.hpp"
 #include "src/transport/service/found_service.hpp"
 
 namespace cardan::bridge {
-
-/// A service of this computer, as its server describes it.
-struct LocalService {
-  std::uint32_t id = 0;  ///< a server that starts again gets another one
-  std::string name{};
-  std::string question_type{}, question_schema{}, answer_type{}, answer_schema{};
-};
 
 /// Finds the services of a domain, and asks them for peers beyond a bridge: those whose server is of this user or of
 /// root. It does both on its own thread. Thread safety: all functions on one thread. None blocks but the destructor.
 class ServiceCaller {
  public:
   static constexpr std::size_t kMostQuestionBytes = std::size_t{1} << 20;  ///< as CDR
-  static constexpr std::size_t kMostAnswerBytes = std::size_t{64} << 20;   ///< as CDR; also of all that wait
+  static constexpr std::size_t kMostAnswerBytes = std::size_t{16} << 20;   ///< as CDR; also of all that wait
   static constexpr std::size_t kMostCalls = 64;                            ///< without an answer
   static constexpr std::size_t kMostOpen = 16;                             ///< services that are asked at the same time
   static constexpr std::size_t kMostServices = 1024;

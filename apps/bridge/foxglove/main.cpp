@@ -30,7 +30,7 @@ struct FoxgloveOptions {
   int port = -1;
   std::uint32_t max_clients = 0;
   std::vector<std::string> origins, hosts, more, recordings;
-  bool set_parameters = false;
+  bool set_parameters = false, call_services = false;
   bool view = false;  ///< it is `cardan view`
   bool open = false;  ///< the page, in this user's browser
 };
@@ -127,6 +127,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
                 "Let browsers ask for the page under this name, as vehicle.local (default: localhost and the "
                 "address alone)");
             app.add_flag("--set-parameters", o.set_parameters, "Clients may set parameters of components");
+            app.add_flag("--call-services", o.call_services, "Clients may call services");
             app.add_option("recordings", o.more,
                            "Recordings to show instead of what runs, as drive.mcap, or folders; several are one");
 #ifdef CARDAN_HAS_RECORD_COMMANDS
@@ -141,6 +142,7 @@ BridgeProgram foxglove_program(FoxgloveOptions& o) {
             if (o.port >= 0) rules.foxglove.port = o.port;
             if (o.max_clients != 0) rules.foxglove.max_clients = o.max_clients;
             if (o.set_parameters) rules.foxglove.set_parameters = true;
+            if (o.call_services) rules.foxglove.call_services = true;
             rules.foxglove.origins.insert(rules.foxglove.origins.end(), o.origins.begin(), o.origins.end());
             rules.foxglove.hosts.insert(rules.foxglove.hosts.end(), o.hosts.begin(), o.hosts.end());
             auto made = std::make_unique<bridge::foxglove::FoxgloveBridge>(rules, network_of(rules), o.view,

@@ -90,6 +90,7 @@ FoxgloveBridge::FoxgloveBridge(Rules rules, std::string network, bool page_first
   linger_watch_ = server_->watch(-1, [this] { close_unwanted(); });
   previews_watch_ = server_->watch(preview_maker_->fd(), [this] { look_at_previews(); });
   playback_watch_ = server_->watch(-1, [this] { look_at_playback(); });
+  begin_services();
   look_at_changes();
   results_watch_->arm();
   previews_watch_->arm();
@@ -103,6 +104,7 @@ FoxgloveBridge::~FoxgloveBridge() {
   linger_watch_.reset();
   previews_watch_.reset();
   playback_watch_.reset();
+  services_watch_.reset();
   preview_maker_.reset();  // before the channels, whose messages it has
   channels_.clear();
 }
@@ -327,6 +329,7 @@ std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
                   .session = session_,
                   .publish = !rules_.in.empty(),
                   .time = time != nullptr && time->is_clock && (connection.is_ours() || !time->is_owners),
+                  .services = caller_ != nullptr,
                   .metadata = {{"cardan.pictures", makes_pictures() ? "yes" : "no"},
                                {"cardan.points", "yes"},
                                {"cardan.set_parameters", rules_.foxglove.set_parameters ? "yes" : "no"}}};
@@ -335,6 +338,7 @@ std::unique_ptr<Client> FoxgloveBridge::connected(Connection& connection) {
   auto viewer = std::make_unique<Viewer>(++last_viewer_, static_cast<Hub&>(*this), connection, info);
   if (plays) show_playback(*viewer);
   for (const auto& [id, channel] : channels_) viewer->advertise(channel);
+  for (const auto& [id, service] : services_) viewer->advertise(service);
   viewers_.emplace(viewer->number(), viewer.get());
   if (wants_clock) open_or_close(*time);
   viewer->flush();

@@ -19,6 +19,7 @@
 #include "src/bridge/foxglove/socket_server.hpp"
 #include "src/bridge/foxglove/viewer.hpp"
 #include "src/bridge/rules.hpp"
+#include "src/bridge/service_caller.hpp"
 
 namespace cardan::bridge::foxglove {
 
@@ -54,6 +55,8 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   [[nodiscard]] std::shared_ptr<const Look> look() const override { return look_; }
   void wants_changed() override;
   void gone(Viewer& viewer) noexcept override;
+  [[nodiscard]] ServiceCaller* services() override { return caller_.get(); }
+  [[nodiscard]] const LocalService* service(std::uint32_t id) const override;
   [[nodiscard]] Playback* playback() override { return playback_.get(); }
   void played_otherwise(Viewer& viewer, bool did_seek, const std::string& request) override;
 
@@ -76,6 +79,9 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   void make_previews(Channel& channel);
   void give_preview(Viewer& viewer, Channel& channel, std::uint64_t number, const FramePtr& made);
   void look_at_previews();
+  // foxglove_services.cpp
+  void begin_services();
+  void look_at_services();
   // foxglove_playback.cpp
   void look_at_playback();
   void say_what_is_played(ServerInfo& info) const;
@@ -99,6 +105,8 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   std::unique_ptr<SocketServer> server_;
   std::unique_ptr<Inquirer> inquirer_;
   std::unique_ptr<PreviewMaker> preview_maker_;
+  std::unique_ptr<ServiceCaller> caller_;  ///< null: clients may not call services
+  std::map<std::uint32_t, LocalService> services_;
   std::map<std::uint32_t, Channel> channels_;
   std::map<std::string, std::uint32_t> by_name_;  ///< channels by the topic's name here
   std::map<std::string, Incoming> incoming_;      ///< by the topic's name here
@@ -112,7 +120,7 @@ class FoxgloveBridge final : public Bridge, private Application, private Hub {
   std::uint32_t last_channel_ = 0;
   std::uint64_t last_viewer_ = 0;
   std::unique_ptr<SocketServer::Watch> changes_watch_, results_watch_, page_watch_, linger_watch_, previews_watch_,
-      playback_watch_;
+      playback_watch_, services_watch_;
 };
 
 }  // namespace cardan::bridge::foxglove

@@ -210,13 +210,14 @@ std::string server_info_text(const ServerInfo& info) {
   json capabilities{"connectionGraph", "parameters", "parametersSubscribe"};
   if (info.publish) capabilities.push_back("clientPublish");
   if (info.time) capabilities.push_back("time");
+  if (info.services) capabilities.push_back("services");
   if (info.playback) capabilities.push_back("playbackControl");
   json text{{"op", "serverInfo"},
             {"name", info.name},
             {"capabilities", capabilities},
             {"metadata", info.metadata},
             {"sessionId", info.session}};
-  if (info.publish) text["supportedEncodings"] = {"cdr"};
+  if (info.publish || info.services) text["supportedEncodings"] = {"cdr"};
   if (info.playback) {
     text["dataStartTime"] = time_json(info.playback->first);
     text["dataEndTime"] = time_json(info.playback->second);
@@ -238,6 +239,47 @@ std::string advertise_text(const std::vector<const ChannelInfo*>& channels) {
 
 std::string unadvertise_text(const std::vector<std::uint32_t>& ids) {
   return dump({{"op", "unadvertise"}, {"channelIds", ids}});
+}
+
+namespace {
+
+json side_of_service(const std::string& type, const std::string& definition) {
+  return {{"encoding", "cdr"}, {"schemaName", type}, {"schemaEncoding", "ros2msg"}, {"schema", definition}};
+}
+
+}  // namespace
+
+std::string advertise_services_text(const std::vector<const LocalService*>& services) {
+  json all = json::array();
+  for (const LocalService* s : services)
+    all.push_back({{"id", s->id},
+                   {"name", s->name},
+                   {"type", s->question_type},
+                   {"request", side_of_service(s->question_type, s->question_definition)},
+                   {"response", side_of_service(s->answer_type, s->answer_definition)}});
+  return dump({{"op", "advertiseServices"}, {"services", std::move(all)}});
+}
+
+std::string unadvertise_services_text(const std::set<std::uint32_t>& ids) {
+  return dump({{"op", "unadvertiseServices"}, {"serviceIds", ids}});
+}
+
+std::vector<std::byte> service_answer(std::uint32_t service, std::uint32_t call, std::span<const std::byte> cdr) {
+  constexpr std::string_view kEncoding = "cdr";
+  std::vector<std::byte> message(kServiceCallHead + kEncoding.size());
+  message.reserve(message.size() + cdr.size());
+  message[0] = std::byte{3};
+  put(&message[1], service);
+  put(&message[5], call);
+  put(&message[9], static_cast<std::uint32_t>(kEncoding.size()));
+  const auto encoding = std::as_bytes(std::span(kEncoding));
+  std::copy(encoding.begin(), encoding.end(), message.begin() + kServiceCallHead);
+  message.insert(message.end(), cdr.begin(), cdr.end());
+  return message;
+}
+
+std::string service_failure_text(std::uint32_t service, std::uint32_t call, const std::string& why) {
+  return dump({{"op", "serviceCallFailure"}, {"serviceId", service}, {"callId", call}, {"message", why}});
 }
 
 std::string status_text(Level level, const std::string& message) {
@@ -330,6 +372,22 @@ std::optional<ClientMessage> parse_binary(std::span<const std::byte> bytes) noex
   std::array<std::byte, 4> channel{};
   std::copy_n(bytes.begin() + 1, 4, channel.begin());
   return ClientMessage{.channel = std::bit_cast<std::uint32_t>(channel), .data = bytes.subspan(5)};
+}
+
+std::optional<ServiceCall> parse_service_call(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < kServiceCallHead || bytes[0] != kServiceCall) return std::nullopt;
+  const auto get = [&](std::size_t at) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, &bytes[at], sizeof number);
+    return number;
+  };
+  const std::size_t length = get(9);
+  if (length > bytes.size() - kServiceCallHead) return std::nullopt;
+  const auto* const encoding = reinterpret_cast<const char*>(bytes.data()) + kServiceCallHead;
+  return ServiceCall{.service = get(1),
+                     .number = get(5),
+                     .encoding = {encoding, length},
+                     .question = bytes.subspan(kServiceCallHead + length)};
 }
 
 std::optional<PlaybackRequest> parse_playback(std::span<const std::byte> bytes) {

@@ -19,6 +19,7 @@
 #include "cardan/configuration.hpp"
 #include "src/bridge/foxglove/playback.hpp"
 #include "src/bridge/foxglove/preview.hpp"
+#include "src/bridge/local_service.hpp"
 
 namespace cardan::bridge::foxglove {
 
@@ -34,6 +35,7 @@ struct ServerInfo {
   std::string name, session;
   bool publish = false;                           ///< some topics may come in
   bool time = false;                              ///< there is a /clock
+  bool services = false;                          ///< they may be called
   std::map<std::string, std::string> metadata{};  ///< what the page may ask for
   /// Of a recording that the client may control: log times of its first and last message.
   std::optional<std::pair<std::int64_t, std::int64_t>> playback{};
@@ -45,6 +47,11 @@ struct ChannelInfo {
   std::string topic{}, type{}, schema{};
 };
 [[nodiscard]] std::string advertise_text(const std::vector<const ChannelInfo*>& channels);
+[[nodiscard]] std::string advertise_services_text(const std::vector<const LocalService*>& services);
+[[nodiscard]] std::string unadvertise_services_text(const std::set<std::uint32_t>& ids);
+[[nodiscard]] std::vector<std::byte> service_answer(std::uint32_t service, std::uint32_t call,
+                                                    std::span<const std::byte> cdr);
+[[nodiscard]] std::string service_failure_text(std::uint32_t service, std::uint32_t call, const std::string& why);
 [[nodiscard]] std::string unadvertise_text(const std::vector<std::uint32_t>& ids);
 
 enum class Level : std::uint8_t { Info, Warning, Error };
@@ -135,6 +142,18 @@ struct ClientMessage {
 };
 /// Empty: it is not a message of a client.
 [[nodiscard]] std::optional<ClientMessage> parse_binary(std::span<const std::byte> bytes) noexcept;
+
+/// A question to a service.
+struct ServiceCall {
+  std::uint32_t service = 0, number = 0;
+  std::string_view encoding{};
+  std::span<const std::byte> question{};
+};
+/// The first byte of such a message, and of its head.
+inline constexpr std::byte kServiceCall{2};
+inline constexpr std::size_t kServiceCallHead = 13;
+/// Empty: it is none. Valid as long as `bytes`.
+[[nodiscard]] std::optional<ServiceCall> parse_service_call(std::span<const std::byte> bytes) noexcept;
 
 struct PlaybackRequest {
   bool plays = false;

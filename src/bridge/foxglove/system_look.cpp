@@ -166,9 +166,9 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
     if (p.topic.ends_with('?')) {
       const std::string name = p.topic.substr(0, p.topic.find('?'));
       if (const TopicRule* const rule = rule_for(rules.out, name, p.type))
-        services.push_back(service_json(
-            name_beyond(*rule, name), p,
-            history.since({p.process, p.serial, 0, 0, LatencyHistory::What::Answer}, p.service.answer)));
+        services.push_back(
+            service_json(name_beyond(*rule, name), p,
+                         history.since({p.process, p.serial, 0, 0, LatencyHistory::What::Answer}, p.service.answer)));
       continue;
     }
     const TopicRule* const rule = rule_for(rules.out, p.topic, p.type);

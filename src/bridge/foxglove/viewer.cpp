@@ -37,6 +37,7 @@ Viewer::Viewer(std::uint64_t number, Hub& hub, Connection& connection, const Ser
 Viewer::~Viewer() {
   release_frame();
   for (auto& [id, incoming] : publishes_) hub_.unadvertise(*incoming);
+  if (ServiceCaller* const caller = hub_.services(); caller != nullptr && services_.calls != 0) caller->forget(number_);
   hub_.gone(*this);
 }
 
@@ -261,6 +262,7 @@ void Viewer::playback(const PlaybackState& state, bool did_seek, const std::stri
 std::size_t Viewer::most_binary_bytes() const noexcept {
   std::size_t most = kUnexpectedBytes;
   for (const auto& [id, incoming] : publishes_) most = std::max(most, incoming->max_bytes + 5);
+  if (hub_.services() != nullptr) most = std::max(most, ServiceCaller::kMostQuestionBytes + kServiceCallHead + 16);
   return most;
 }
 
@@ -268,6 +270,11 @@ void Viewer::binary(std::span<const std::byte> bytes) {
   if (!bytes.empty() && bytes.front() == kPlaybackRequest) {
     told_ = 0;
     control(bytes);
+    return flush();
+  }
+  if (!bytes.empty() && bytes.front() == kServiceCall) {
+    told_ = 0;
+    call(bytes);
     return flush();
   }
   const auto message = parse_binary(bytes);
@@ -310,6 +317,10 @@ void Viewer::flush() noexcept {
 void Viewer::send_next() {
   if (connection_.is_busy()) return;
   if (std::string text = next_text(); !text.empty()) return send_text(std::move(text));
+  if (!services_.answers.empty()) {
+    copy_ = next_answer();
+    return connection_.send(true, {std::span<const std::byte>(copy_)});
+  }
   if (playback_) {
     copy_ = playback_message(playback_->state, playback_->did_seek, playback_->request);
     playback_.reset();
@@ -341,6 +352,7 @@ std::string Viewer::next_text() {
     }
     return advertise_text(infos);
   }
+  if (std::string text = next_services_text(); !text.empty()) return text;
   if (const auto look = hub_.look(); wants_graph_ && look && look != shown_) {
     std::string text = graph_text(shown_ ? shown_->graph : Graph{}, look->graph);
     shown_ = look;

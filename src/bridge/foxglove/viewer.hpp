@@ -22,6 +22,7 @@
 #include "src/bridge/foxglove/socket_server.hpp"
 #include "src/bridge/incoming_topic.hpp"
 #include "src/bridge/outgoing_topic.hpp"
+#include "src/bridge/service_caller.hpp"
 
 namespace cardan::bridge::foxglove {
 
@@ -78,6 +79,10 @@ class Hub {
   [[nodiscard]] virtual bool may_set_parameters() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const Look> look() const = 0;
   virtual void wants_changed() = 0;
+  /// Null: clients may not call services.
+  [[nodiscard]] virtual ServiceCaller* services() { return nullptr; }
+  /// Null: its server has ended.
+  [[nodiscard]] virtual const LocalService* service(std::uint32_t /*id*/) const { return nullptr; }
   /// The recording that is shown; null: what runs is.
   [[nodiscard]] virtual Playback* playback() { return nullptr; }
   /// A viewer has changed how it is played. `request`: what it is to be answered with.
@@ -105,6 +110,10 @@ class Viewer final : public Client {
   /// Only if it sees the channel.
   void advertise(const Channel& channel);
   void unadvertise(std::uint32_t channel);
+  void advertise(const LocalService& service);
+  void unadvertise_service(std::uint32_t id);
+  /// The answer to a question of its.
+  void answer(ServiceCaller::Answer&& answer);
   /// A message of a channel to which it subscribes.
   void offer(Channel& channel, const FramePtr& frame);
   /// The preview that it gets of a channel instead of the messages; null: it gets the messages.
@@ -143,6 +152,10 @@ class Viewer final : public Client {
   void handle(const Ready& request);
   void handle(const Step& request);
   void control(std::span<const std::byte> bytes);
+  void call(std::span<const std::byte> bytes);
+  [[nodiscard]] std::vector<std::byte> next_answer();
+  /// Empty: nothing is to be said of services.
+  [[nodiscard]] std::string next_services_text();
   /// Null: the client may not control it, and has its answer.
   [[nodiscard]] Playback* controls();
   void ask(Inquirer::Question question);
@@ -163,6 +176,12 @@ class Viewer final : public Client {
   std::size_t told_ = 0;        ///< of the text that is being handled
   std::set<std::uint32_t> to_advertise_, to_unadvertise_, advertised_;
   std::map<std::uint32_t, Incoming*> publishes_;  ///< by the client's channel
+  struct Services {
+    std::set<std::uint32_t> to_advertise{}, to_unadvertise{}, advertised{};
+    std::deque<ServiceCaller::Answer> answers{};
+    std::size_t answer_bytes = 0;  ///< of `answers`
+    std::size_t calls = 0;         ///< without an answer
+  } services_;
   std::optional<std::int64_t> time_ns_;
   struct News {
     PlaybackState state{};

@@ -56,6 +56,7 @@ CARDAN_MESSAGE(cardan::record::simulate_services_test::Event, "test_msgs/srv/Add
 namespace cardan::record::simulate_services_test {
 
 constexpr Service<Sum, Total> kAdd{"/add"};
+constexpr Topic<Total> kTick{"/tick"};
 constexpr std::uint64_t kMs = 1'000'000;
 
 /// The outcomes, each with its time in ms after the first message. 0: no answer.
@@ -65,6 +66,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> outcomes;
 class ServicesTestAsker : public Component {
   void on_start(Context& context) override {
     add_ = context.client(kAdd);
+    context.input(kTick, [](const Sample<Total>&) {});  // what a recording is for
     context.timer(10ms, [this, &context] {
       if (asked_ == 0) begin_ = context.now();
       if (asked_ == 5) return;
@@ -94,8 +96,8 @@ class Recording {
  public:
   explicit Recording(const std::string& definition = definition_of_add()) {
     channel_ = bag_.add("/add/_service_event", "test_msgs/srv/Add_Event", "ros2msg", definition, "cdr", {});
-    write(What::Sent, 0, 99, 0, 0);  // the recording begins here, and ends after 100 ms
-    write(What::Sent, 100 * kMs, 99, 0, 0);
+    const auto tick = bag_.add<Total>("/tick");
+    for (const std::uint64_t at : {std::uint64_t{0}, 100 * kMs}) bag_.write(tick, at, Total{1});
   }
   static std::string definition_of_add() {
     return detail::events_definition(detail::message_type_of<Sum>(), detail::message_type_of<Total>());
