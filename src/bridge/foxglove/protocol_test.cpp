@@ -150,5 +150,24 @@ TEST(FoxgloveProtocol, RandomTextsEndNobody) {
   }
 }
 
+TEST(FoxgloveProtocol, CallsOfServices) {
+  const auto bytes = [](std::initializer_list<int> all) {
+    std::vector<std::byte> out;
+    for (const int one : all) out.push_back(static_cast<std::byte>(one));
+    return out;
+  };
+  const auto whole = bytes({2, 5, 0, 0, 0, 6, 0, 0, 0, 3, 0, 0, 0, 'c', 'd', 'r', 1, 2});
+  const auto call = parse_service_call(whole);
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->service, 5U);
+  EXPECT_EQ(call->number, 6U);
+  EXPECT_EQ(call->encoding, "cdr");
+  EXPECT_EQ(call->question.size(), 2U);
+  for (std::size_t size = 0; size < 16; ++size) EXPECT_FALSE(parse_service_call(std::span(whole).first(size))) << size;
+  EXPECT_FALSE(parse_service_call(bytes({1, 5, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0}))) << "a message of a channel";
+  EXPECT_FALSE(parse_service_call(bytes({2, 5, 0, 0, 0, 6, 0, 0, 0, 255, 255, 255, 255}))) << "a long encoding";
+  EXPECT_EQ(service_answer(5, 6, bytes({1, 2})), bytes({3, 5, 0, 0, 0, 6, 0, 0, 0, 3, 0, 0, 0, 'c', 'd', 'r', 1, 2}));
+}
+
 }  // namespace
 }  // namespace cardan::bridge::foxglove
