@@ -126,6 +126,7 @@ void read_sections(const Node& root, Rules& rules) {
     read(*dds, "message_paths", rules.dds.message_paths);
     read(*dds, "parameters", rules.dds.parameters);
     read(*dds, "set_parameters", rules.dds.set_parameters);
+    read(*dds, "call_services", rules.dds.call_services);
     read(*dds, "rosout", rules.dds.rosout);
     read(*dds, "diagnostics", rules.dds.diagnostics);
   }

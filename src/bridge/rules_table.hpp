@@ -42,6 +42,7 @@ constexpr std::array kDdsFields{
     Field{.name = "message_paths", .kind = Field::Kind::OneOrMore, .element = &kRuleTopicsElement},
     Field{.name = "parameters", .kind = Field::Kind::Boolean},
     Field{.name = "set_parameters", .kind = Field::Kind::Boolean},
+    Field{.name = "call_services", .kind = Field::Kind::Boolean},
     Field{.name = "rosout", .kind = Field::Kind::Boolean},
     Field{.name = "diagnostics", .kind = Field::Kind::Boolean},
 };

@@ -59,14 +59,10 @@ ServiceCaller::Open::Open(const std::string& domain, const detail::FoundService&
            .holds = kPending},
           {.domain = domain}) {}
 
-ServiceCaller::ServiceCaller(std::string domain, std::function<bool(const std::string&, const std::string&)> wants,
-                             std::chrono::nanoseconds timeout)
-    : domain_(std::move(domain)),
-      wants_(std::move(wants)),
-      timeout_(timeout),
-      ready_(event()),
-      wake_(event()),
-      thread_([this] { run(); }) {}
+ServiceCaller::ServiceCaller(std::string domain, const std::vector<TopicRule>& rules, std::chrono::nanoseconds timeout)
+    : domain_(std::move(domain)), rules_(rules), timeout_(timeout), ready_(event()), wake_(event()), thread_([this] {
+        run();
+      }) {}
 
 ServiceCaller::~ServiceCaller() {
   {
@@ -159,12 +155,14 @@ void ServiceCaller::look() {
     if (ids_.contains(key) || ids_.size() >= kMostServices || steady_now() > until) continue;
     detail::FoundService found = detail::read_card(domain_, server, 300ms);
     if (!found.is_described()) continue;  // the next look tries again
-    const bool asked = found.is_ours() && wants_(found.name, found.question.type);
-    const std::uint32_t id = asked ? ++last_id_ : 0;
+    const TopicRule* const rule = found.is_ours() ? rule_for(rules_, found.name, found.question.type) : nullptr;
+    const std::uint32_t id = rule == nullptr ? 0 : ++last_id_;
     ids_[key] = id;
-    if (!asked) continue;
+    if (rule == nullptr) continue;
     LocalService service{.id = id,
                          .name = found.name,
+                         .beyond = name_beyond(*rule, found.name),
+                         .is_owners = server.is_owners && !sends_owners(*rule, found.name),
                          .question_type = found.question.type,
                          .question_definition = found.question.schema,
                          .answer_type = found.answer.type,

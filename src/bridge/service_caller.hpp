@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "cardan/detail/fd.hpp"
 #include "cardan/detail/service_end.hpp"
 #include "src/bridge/local_service.hpp"
+#include "src/bridge/rules.hpp"
 #include "src/transport/service/found_service.hpp"
 
 namespace cardan::bridge {
@@ -33,9 +33,9 @@ class ServiceCaller {
   static constexpr std::size_t kMostOpen = 16;                             ///< services that are asked at the same time
   static constexpr std::size_t kMostServices = 1024;
 
-  /// `wants`: whether a service of this name, with a question of this type, may be asked. `timeout`: of a question.
-  /// Throws Error (Limit): no descriptor is left.
-  ServiceCaller(std::string domain, std::function<bool(const std::string& name, const std::string& type)> wants,
+  /// `rules`: which services may be asked, as topics with their name and the type of their questions would leave; they
+  /// outlive it. `timeout`: of a question. Throws Error (Limit): no descriptor is left.
+  ServiceCaller(std::string domain, const std::vector<TopicRule>& rules,
                 std::chrono::nanoseconds timeout = std::chrono::seconds{10});
   ServiceCaller(const ServiceCaller&) = delete;
   ServiceCaller& operator=(const ServiceCaller&) = delete;
@@ -101,7 +101,7 @@ class ServiceCaller {
   void add(Result&& result);
 
   const std::string domain_;
-  const std::function<bool(const std::string&, const std::string&)> wants_;
+  const std::vector<TopicRule>& rules_;
   const std::chrono::nanoseconds timeout_;
   Fd ready_, wake_;
   std::mutex mutex_;

@@ -35,7 +35,7 @@ using namespace std::chrono_literals;
 constexpr auto kLong = 60s;
 constexpr Service<Sum, Total> kAdd{"/add", {.pending = 8}};
 
-bool all(const std::string& /*name*/, const std::string& /*type*/) { return true; }
+const std::vector<TopicRule> kAll{{.topics = {"*"}}};
 
 class ServiceCallerTest : public test::OwnRunDirectory {
  protected:
@@ -67,7 +67,7 @@ class ServiceCallerTest : public test::OwnRunDirectory {
 
 TEST_F(ServiceCallerTest, FindsAServiceAndAsksIt) {
   Server server{kAdd};
-  ServiceCaller caller({}, all);
+  ServiceCaller caller({}, kAll);
   const LocalService service = found(caller);
   EXPECT_EQ(service.name, "/add");
   EXPECT_EQ(service.question_type, "test_msgs/msg/Sum");
@@ -90,7 +90,7 @@ TEST_F(ServiceCallerTest, FindsAServiceAndAsksIt) {
 
 TEST_F(ServiceCallerTest, SaysWhyThereIsNoAnswer) {
   std::optional<Server<Service<Sum, Total>>> server(std::in_place, kAdd);
-  ServiceCaller caller({}, all, 200ms);
+  ServiceCaller caller({}, kAll, 200ms);
   const LocalService service = found(caller);
   ASSERT_TRUE(caller.call({.peer = 1, .service = service.id, .number = 1, .question = std::vector<std::byte>(7)}));
   EXPECT_NE(answer(caller).failure.find("does not fit"), std::string::npos);
@@ -114,15 +114,27 @@ TEST_F(ServiceCallerTest, AsksOnlyWhatIsWanted) {
   Server server{kAdd};
   constexpr Service<Sum, Total> kOther{"/other"};
   Server other{kOther};
-  ServiceCaller caller({}, [](const std::string& name, const std::string& type) {
-    return name == "/other" && type == "test_msgs/msg/Sum";
-  });
-  EXPECT_EQ(found(caller).name, "/other");
+  const std::vector<TopicRule> rules{{.topics = {"/o*"}, .types = {"test_msgs/msg/Sum"}, .name_space = "/car"}};
+  ServiceCaller caller({}, rules);
+  const LocalService service = found(caller);
+  EXPECT_EQ(service.name, "/other");
+  EXPECT_EQ(service.beyond, "/car/other");
+  EXPECT_TRUE(service.is_owners);
+}
+
+TEST_F(ServiceCallerTest, AServiceOfItsOwnerAloneIsMarkedUnlessARuleNamesIt) {
+  constexpr Service<Sum, Total> kOpen{"/open", {.access = Access::Everyone}};
+  Server open{kOpen};
+  Server named{kAdd};
+  const std::vector<TopicRule> rules{{.topics = {"/add"}}, {.topics = {"*"}}};
+  ServiceCaller caller({}, rules);
+  EXPECT_FALSE(found(caller).is_owners);
+  EXPECT_FALSE(found(caller).is_owners);
 }
 
 TEST_F(ServiceCallerTest, TheCallsThatWaitAreBounded) {
   Server server{kAdd};
-  ServiceCaller caller({}, all);
+  ServiceCaller caller({}, kAll);
   const LocalService service = found(caller);
   std::uint32_t accepted = 0;
   while (call(caller, service.id, accepted, 1, 2)) ++accepted;
@@ -134,7 +146,7 @@ TEST_F(ServiceCallerTest, TheCallsThatWaitAreBounded) {
 
 TEST_F(ServiceCallerTest, APeerThatIsGoneGetsNothingAndItsPlaceIsFree) {
   Server server{kAdd};
-  ServiceCaller caller({}, all);
+  ServiceCaller caller({}, kAll);
   const LocalService service = found(caller);
   ASSERT_TRUE(call(caller, service.id, 1, 1, 2, 5));
   auto question = server.wait(kLong);

@@ -38,6 +38,12 @@ struct Own {
 struct False {
   std::uint64_t number = 0;
 };
+struct Addends {
+  std::int64_t a = 0, b = 0;
+};
+struct Sum {
+  std::int64_t sum = 0;
+};
 struct alignas(32) Wide {
   std::uint64_t number = 0;
 };
@@ -46,6 +52,8 @@ struct alignas(32) Wide {
 
 CARDAN_MESSAGE(Own, "test_msgs/msg/Own", header, number, third, gear, text, values);
 CARDAN_MESSAGE(False, "std_msgs/msg/String", number);
+CARDAN_MESSAGE(Addends, "example_interfaces/srv/AddTwoInts_Request", a, b);
+CARDAN_MESSAGE(Sum, "example_interfaces/srv/AddTwoInts_Response", sum);
 CARDAN_MESSAGE(Wide, "test_msgs/msg/Wide", number);
 
 namespace {
@@ -57,6 +65,8 @@ const cardan::Topic<False> kOpen{"/test/open", {.access = cardan::Access::Everyo
 /// Under the name of `cardan run`'s log.
 const cardan::Topic<Own> kNoLog{"/cardan/log", {.max_bytes = 4096}};
 const cardan::Topic<Wide> kWide{"/test/wide", {}};
+/// As in ROS 2's examples.
+constexpr cardan::Service<Addends, Sum> kAdd{"/add_two_ints"};
 constexpr cardan::Service<False, False> kSilent{"/test/silent", {.access = cardan::Access::Everyone}};
 
 class Publishers {
@@ -162,6 +172,7 @@ int main() {
   std::optional<cardan::Publisher<False>> open;
   std::optional<cardan::Server<cardan::Service<False, False>>> silent;
   Places places;
+  std::jthread adder;
   std::atomic<bool> running{false};
   std::thread runner;
   const auto pause = [&] {
@@ -210,6 +221,19 @@ int main() {
       say("done");
     } else if (order == "serve") {  // and never answers
       silent.emplace(kSilent);
+      say("done");
+    } else if (order == "add") {  // answers until the end; negative numbers are declined
+      adder = std::jthread([server = std::make_unique<cardan::Server<cardan::Service<Addends, Sum>>>(kAdd)](
+                               const std::stop_token& ends) {
+        while (!ends.stop_requested()) {
+          auto question = server->wait(std::chrono::milliseconds(10));
+          if (!question) continue;
+          if (question->a < 0)
+            question.decline("no negative numbers");
+          else
+            question.reply(Sum{question->a + question->b});
+        }
+      });
       say("done");
     } else if (order == "serve_own") {
       silent.emplace(cardan::Service<False, False>{"/test/silent"});

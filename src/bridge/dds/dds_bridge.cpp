@@ -96,6 +96,7 @@ bool DdsBridge::pass() {
   update_writers();
   update_readers(rung, now);
   watch(now);
+  if (interfaces_.carry_services()) endpoints_changed_ = true;
   if ((rung && node_.learn()) || endpoints_changed_) announce();
   if (rung) interfaces_.carry();
   note_rung(rung);
@@ -167,9 +168,10 @@ bool DdsBridge::carry_out(std::int64_t now) {
 }
 
 void DdsBridge::wait(std::int64_t until) {
-  std::array<pollfd, 4> all{{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
+  std::array<pollfd, 5> all{{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
                              {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0},
                              {.fd = interfaces_.fd(), .events = POLLIN, .revents = 0},
+                             {.fd = interfaces_.services_fd(), .events = POLLIN, .revents = 0},
                              {.fd = ready_.fd(), .events = POLLIN, .revents = 0}}};
   until = std::min({until, ready_.next_ns(), remove_at_});
   const std::int64_t left = std::max<std::int64_t>(until - steady_now(), 0);

@@ -29,7 +29,8 @@ std::string node_path(const DdsRules& rules) {
 }  // namespace
 
 NodeInterfaces::NodeInterfaces(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
-    : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)) {
+    : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)),
+      ros_services_(participant, rules) {
   const auto qos = [](const char* type_hash, std::uint32_t depth) {
     return EndpointQos{.reliable = true, .transient_local = false, .depth = depth, .type_hash = type_hash};
   };
@@ -149,12 +150,14 @@ void NodeInterfaces::send(ComponentAsker::Result result, TopicReport& report) {
 std::vector<Guid> NodeInterfaces::readers() const {
   std::vector<Guid> all;
   for (const Service& service : services_) all.push_back(service.requests.guid());
+  ros_services_.add_readers(all);
   return all;
 }
 
 std::vector<Guid> NodeInterfaces::writers() const {
   std::vector<Guid> all;
   for (const Service& service : services_) all.push_back(service.replies.guid());
+  ros_services_.add_writers(all);
   if (diagnostics_) all.push_back(diagnostics_->guid());
   if (rosout_) all.push_back(rosout_->guid());
   return all;
@@ -164,6 +167,7 @@ std::vector<std::string> NodeInterfaces::notes() const {
   std::vector<std::string> all;
   for (const Service& service : services_)
     if (!service.report.note.empty()) all.push_back(service.report.topic + ": " + service.report.note);
+  ros_services_.add_notes(all);
   return all;
 }
 
@@ -175,6 +179,7 @@ std::vector<TopicReport> NodeInterfaces::reports() const {
   for (const Service& service : services_) add(service.report);
   if (diagnostics_) add(diagnostics_report_);
   if (rosout_) add(rosout_report_);
+  ros_services_.add_reports(all);
   return all;
 }
 

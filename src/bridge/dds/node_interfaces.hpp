@@ -11,6 +11,7 @@
 #include "src/bridge/counts.hpp"
 #include "src/bridge/dds/component_asker.hpp"
 #include "src/bridge/dds/own_endpoints.hpp"
+#include "src/bridge/dds/ros_services.hpp"
 #include "src/bridge/rules.hpp"
 #include "src/system/launcher/topics.hpp"
 
@@ -32,6 +33,10 @@ class NodeInterfaces {
   /// Readable when there are lines of the log; -1: they are not sent.
   [[nodiscard]] int fd() { return log_ ? log_->fd() : -1; }
 
+  /// Of services of this computer. Returns whether endpoints have come or gone.
+  bool carry_services() { return ros_services_.carry(); }
+  [[nodiscard]] int services_fd() const noexcept { return ros_services_.fd(); }
+
   [[nodiscard]] std::vector<Guid> readers() const;
   [[nodiscard]] std::vector<Guid> writers() const;
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -48,6 +53,7 @@ class NodeInterfaces {
   void send(ComponentAsker::Result result, TopicReport& report);
 
   ComponentAsker asker_;
+  RosServices ros_services_;
   std::vector<Service> services_;  ///< in the order of kParameterServices; empty: switched off
   std::optional<OwnWriter> diagnostics_;
   TopicReport diagnostics_report_{};

@@ -10,9 +10,7 @@ namespace cardan::bridge::foxglove {
 
 void FoxgloveBridge::begin_services() {
   if (!rules_.foxglove.call_services || playback_) return;
-  caller_ = std::make_unique<ServiceCaller>(rules_.domain, [this](const std::string& name, const std::string& type) {
-    return rule_for(rules_.out, name, type) != nullptr;
-  });
+  caller_ = std::make_unique<ServiceCaller>(rules_.domain, rules_.out);
   services_watch_ = server_->watch(caller_->fd(), [this] { look_at_services(); });
   services_watch_->arm();
 }

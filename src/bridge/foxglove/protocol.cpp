@@ -253,7 +253,7 @@ std::string advertise_services_text(const std::vector<const LocalService*>& serv
   json all = json::array();
   for (const LocalService* s : services)
     all.push_back({{"id", s->id},
-                   {"name", s->name},
+                   {"name", s->beyond},
                    {"type", s->question_type},
                    {"request", side_of_service(s->question_type, s->question_definition)},
                    {"response", side_of_service(s->answer_type, s->answer_definition)}});

@@ -14,7 +14,9 @@ constexpr std::size_t kServicesOfOneText = 16;  ///< their definitions are long
 
 }  // namespace
 
-void Viewer::advertise(const LocalService& service) { services_.to_advertise.insert(service.id); }
+void Viewer::advertise(const LocalService& service) {
+  if (!service.is_owners || is_ours()) services_.to_advertise.insert(service.id);
+}
 
 void Viewer::unadvertise_service(std::uint32_t id) {
   services_.to_advertise.erase(id);

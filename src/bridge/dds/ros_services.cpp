@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/bridge/dds/ros_services.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include "cardan/error.hpp"
+#include "src/bridge/dds/names.hpp"
+#include "src/record/metadata.hpp"
+
+namespace cardan::bridge::dds {
+namespace {
+
+constexpr std::size_t kCdrHead = 4;
+constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_services_default
+constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
+constexpr std::size_t kMostPast = 1024;
+
+/// "Map" of "pkg/srv/Map_Request". Empty: it has another form.
+std::string_view service_in(std::string_view type, std::string_view package, std::string_view ending) {
+  const std::size_t slash = type.rfind('/');
+  if (slash == std::string_view::npos || !type.ends_with(ending)) return {};
+  const std::string_view folder = type.substr(0, slash);
+  if (folder != fmt::format("{}/srv", package) && folder != fmt::format("{}/msg", package)) return {};
+  return type.substr(slash + 1, type.size() - slash - 1 - ending.size());
+}
+
+EndpointQos qos(const std::string& type, const std::string& definition, std::uint32_t depth) {
+  return {
+      .reliable = true, .transient_local = false, .depth = depth, .type_hash = record::ros_type_hash(type, definition)};
+}
+
+}  // namespace
+
+std::string dds_service_type(std::string_view question, std::string_view answer) {
+  const std::string_view package = question.substr(0, question.find('/'));
+  const std::string_view asked = service_in(question, package, "_Request");
+  if (asked.empty() || service_in(answer, package, "_Response") != asked) return {};
+  return fmt::format("{}::srv::dds_::{}", package, asked);
+}
+
+RosServices::RosServices(const Participant& participant, const Rules& rules) : participant_(participant) {
+  if (rules.dds.call_services) caller_ = std::make_unique<ServiceCaller>(rules.domain, rules.out);
+}
+
+bool RosServices::carry() {
+  if (!caller_) return false;
+  bool changed = false;
+  for (ServiceCaller::Result& result : caller_->results()) {
+    if (auto* const answer = std::get_if<ServiceCaller::Answer>(&result))
+      reply(std::move(*answer));
+    else
+      changed = change(std::move(std::get<ServiceCaller::Change>(result))) || changed;
+  }
+  for (auto& [id, service] : services_) take_requests(id, service);
+  return changed;
+}
+
+bool RosServices::change(ServiceCaller::Change&& change) {
+  const LocalService& s = change.service;
+  if (!change.added) {
+    const auto gone = services_.find(s.id);
+    if (gone == services_.end()) return false;
+    if (past_.size() < kMostPast) past_[gone->second.report.topic].counts += gone->second.report.counts;
+    services_.erase(gone);
+    return true;
+  }
+  const std::string type = dds_service_type(s.question_type, s.answer_type);
+  if (type.empty() || s.is_owners || !is_ros_topic(s.beyond)) return false;
+  const std::string ros = fmt::format("{}/srv/{}", type.substr(0, type.find(':')), type.substr(type.rfind(':') + 1));
+  services_.try_emplace(s.id, Service{OwnReader(participant_, "rq" + s.beyond + "Request", type + "_Request_",
+                                                qos(ros + "_Request", s.question_definition, kRequestDepth),
+                                                ServiceCaller::kMostQuestionBytes + sizeof(Head) + kCdrHead),
+                                      OwnWriter(participant_, "rr" + s.beyond + "Reply", type + "_Response_",
+                                                qos(ros + "_Response", s.answer_definition, kReplyDepth)),
+                                      {.topic = s.name, .beyond = s.beyond, .type = ros}});
+  return true;
+}
+
+void RosServices::take_requests(std::uint32_t id, Service& service) {
+  for (const Received& one : service.requests.take(kRequestDepth)) {
+    if (one.bytes().empty()) continue;
+    try {
+      if (!ask(id, service, one)) ++service.report.counts.lost;
+    } catch (const std::bad_alloc&) {  // the request is lost
+      ++service.report.counts.lost;
+    }
+  }
+  service.report.counts.lost += service.requests.take_lost();
+  service.report.counts.refused += service.requests.take_refused();
+}
+
+/// False: too many requests wait.
+bool RosServices::ask(std::uint32_t id, Service& service, const Received& request) {
+  const std::span<const std::byte> bytes = request.bytes();
+  if (bytes.size() < kCdrHead + sizeof(Head)) {
+    ++service.report.counts.refused;
+    service.report.note = "a request is not in the form of rmw_cyclonedds, the only one that the bridge can answer";
+    return true;
+  }
+  const Guid who = service.requests.participant_of(request);
+  std::size_t& waiting = waiting_[who];
+  if (waiting >= kMostOfOne) {
+    service.report.note =
+        fmt::format("a participant waits for {} replies already; its other requests are lost", kMostOfOne);
+    return false;
+  }
+  ServiceCaller::Call call{.service = id, .number = ++last_call_};
+  call.question.assign(bytes.begin(), bytes.begin() + kCdrHead);
+  call.question.insert(call.question.end(), bytes.begin() + kCdrHead + sizeof(Head), bytes.end());
+  Asked asked{.who = who};
+  std::copy_n(bytes.begin() + kCdrHead, sizeof(Head), asked.head.begin());
+  if (!caller_->call(std::move(call))) {
+    if (waiting == 0) waiting_.erase(who);
+    return false;
+  }
+  asked_[last_call_] = asked;
+  ++waiting;
+  return true;
+}
+
+void RosServices::reply(ServiceCaller::Answer&& answer) {
+  const auto asked = asked_.extract(answer.number);
+  if (!asked) return;
+  if (const auto waiting = waiting_.find(asked.mapped().who); waiting != waiting_.end() && --waiting->second == 0)
+    waiting_.erase(waiting);
+  const auto found = services_.find(answer.service);
+  if (found == services_.end()) return;
+  TopicReport& report = found->second.report;
+  if (!answer.failure.empty() || answer.answer.size() < kCdrHead) {
+    ++report.counts.lost;
+    report.note = answer.failure;
+    return;
+  }
+  std::vector<std::byte> message(answer.answer.begin(), answer.answer.begin() + kCdrHead);
+  message.reserve(answer.answer.size() + sizeof(Head));
+  message.insert(message.end(), asked.mapped().head.begin(), asked.mapped().head.end());
+  message.insert(message.end(), answer.answer.begin() + kCdrHead, answer.answer.end());
+  const std::size_t bytes = message.size();
+  if (!found->second.replies.send(std::move(message))) {
+    ++report.counts.lost;
+    return;
+  }
+  ++report.counts.carried;
+  report.counts.bytes += bytes;
+  report.counts.copied += bytes;
+}
+
+void RosServices::add_readers(std::vector<Guid>& to) const {
+  for (const auto& [id, service] : services_) to.push_back(service.requests.guid());
+}
+
+void RosServices::add_writers(std::vector<Guid>& to) const {
+  for (const auto& [id, service] : services_) to.push_back(service.replies.guid());
+}
+
+void RosServices::add_notes(std::vector<std::string>& to) const {
+  for (const auto& [id, service] : services_)
+    if (!service.report.note.empty()) to.push_back(service.report.topic + ": " + service.report.note);
+}
+
+void RosServices::add_reports(std::vector<TopicReport>& to) const {
+  auto past = past_;
+  for (const auto& [id, service] : services_) {
+    TopicReport report = service.report;
+    if (const auto before = past.extract(report.topic)) report.counts += before.mapped().counts;
+    to.push_back(std::move(report));
+  }
+  for (const auto& [name, report] : past) {
+    to.push_back(report);
+    to.back().topic = to.back().beyond = name;
+  }
+}
+
+}  // namespace cardan::bridge::dds

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/bridge/counts.hpp"
+#include "src/bridge/dds/own_endpoints.hpp"
+#include "src/bridge/rules.hpp"
+#include "src/bridge/service_caller.hpp"
+
+namespace cardan::bridge::dds {
+
+/// "pkg::srv::dds_::Map" of a question "pkg/srv/Map_Request" and an answer "pkg/srv/Map_Response", which may also be
+/// below "msg". Empty: these are not the names of a service of ROS 2.
+[[nodiscard]] std::string dds_service_type(std::string_view question, std::string_view answer);
+
+/// The services of this computer for nodes of ROS 2: those that `out` sends, and whose types have names as in ROS 2.
+/// Requests come in the form of rmw_cyclonedds; a question without an answer gets no reply, because ROS 2 has none.
+/// Thread safety: one thread. No function blocks but the destructor, for at most some seconds.
+class RosServices {
+ public:
+  static constexpr std::size_t kMostOfOne = 8;  ///< requests of a participant without a reply
+
+  /// `rules` and `participant` outlive it. Throws Error (Limit, System).
+  RosServices(const Participant& participant, const Rules& rules);
+  /// Takes requests, and sends replies. Returns whether endpoints have come or gone.
+  bool carry();
+  /// Readable when there is a reply, or a service has come or gone. Requests ring the participant's bell.
+  [[nodiscard]] int fd() const noexcept { return caller_ ? caller_->fd() : -1; }
+
+  void add_readers(std::vector<Guid>& to) const;
+  void add_writers(std::vector<Guid>& to) const;
+  void add_notes(std::vector<std::string>& to) const;
+  void add_reports(std::vector<TopicReport>& to) const;
+
+ private:
+  using Head = std::array<std::byte, 16>;  ///< of a request and its reply: the client, and the request's number
+  struct Service {
+    OwnReader requests;
+    OwnWriter replies;
+    TopicReport report{};
+  };
+  struct Asked {
+    Guid who{};
+    Head head{};
+  };
+  bool change(ServiceCaller::Change&& change);
+  void take_requests(std::uint32_t id, Service& service);
+  bool ask(std::uint32_t id, Service& service, const Received& request);
+  void reply(ServiceCaller::Answer&& answer);
+
+  const Participant& participant_;
+  std::map<std::uint32_t, Service> services_;
+  std::map<std::uint32_t, Asked> asked_;     ///< by the number of the call
+  std::map<Guid, std::size_t> waiting_;      ///< of `asked_`, by participant
+  std::map<std::string, TopicReport> past_;  ///< of services that have gone, by name
+  std::uint32_t last_call_ = 0;
+  std::unique_ptr<ServiceCaller> caller_;  ///< null: the rules let nobody call them
+};
+
+}  // namespace cardan::bridge::dds
