@@ -191,7 +191,7 @@ typedef struct cardan_service_options {
   uint32_t pending;              /**< questions of one client without an answer, 1 to 64. 0: 4 */
   uint32_t holds;                /**< a server: questions kept at once (0: 8); a client: answers (0: 1) */
   int access;                    /**< CARDAN_OWNER and so on: who may ask, and whose server is asked */
-  /** Of a server: what it publishes for recorders on SERVICE/_service_event, which this user alone can read. 0: nothing;
+  /** Of a server: whether it publishes for recorders, on SERVICE/_service_event, which this user alone can read. 0: nothing;
    * 1: that there was a question or an answer; 2: also their contents, up to max_bytes and max_answer_bytes. */
   int introspection;
 } cardan_service_options;

@@ -120,7 +120,7 @@ struct SubscriberReport {
   std::uint64_t unknown_ages = 0;  ///< samples taken whose origin is not known
 };
 
-/// What a server of a service has done since it began. Questions that nobody waits for any more when the server would
+/// The work of a service's server since it began. Questions that nobody waits for any more when the server would
 /// take them have expired.
 struct ServiceReport {
   std::uint64_t taken = 0;      ///< questions

@@ -9,8 +9,8 @@
 
 namespace cardan {
 
-/// What a server publishes about its questions and answers on `<service>/_service_event`, for recorders and `cardan
-/// topic echo`: ROS 2's service introspection. The server's user alone can read it.
+/// Whether a server publishes its questions and answers on `<service>/_service_event`, for recorders and `cardan topic
+/// echo`: ROS 2's service introspection. The server's user alone can read it.
 enum class Introspection : std::uint8_t {
   Off,       ///< costs nothing
   Metadata,  ///< their times, clients and numbers

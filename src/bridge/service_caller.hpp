@@ -63,7 +63,7 @@ class ServiceCaller {
     LocalService service{};
   };
   using Result = std::variant<Change, Answer>;
-  /// What came since the last call, in order. Empties fd().
+  /// All since the last call, in order. Empties fd().
   [[nodiscard]] std::vector<Result> results();
   /// Readable when there are results.
   [[nodiscard]] int fd() const noexcept { return ready_.get(); }

@@ -88,7 +88,7 @@ class Services(BridgeCase):
         for number in range(2000):
             requests.write(Request(guid=1, seq=number, a=number, b=1))
         requests.write(Request(guid=2, seq=7, a=1, b=1))
-        # What the bridge has no room for is lost, and counted; it goes on answering.
+        # Requests beyond its room are lost, and counted; it continues to answer.
         def answered():
             requests.write(Request(guid=3, seq=8, a=1, b=1))
             return any(one.guid == 3 for one in replies.take(N=200) if one.sample_info.valid_data)

@@ -202,7 +202,7 @@ mod tests {
             ("cardan_subscriber_options", "not_via"),
             ("cardan_publisher_options", "access"),
             ("cardan_publisher_options", "via"),
-            ("cardan_service_options", "access"),
+            ("cardan_service_options", "introspection"),
             ("cardan_service_options", "max_bytes"),
             ("cardan_frame", "publisher"),
             ("cardan_frame", "origin_ns"),

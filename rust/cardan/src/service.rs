@@ -32,8 +32,8 @@ pub struct ServiceOptions<'a> {
     pub introspection: Introspection,
 }
 
-/// What a server publishes about its questions and answers on `<service>/_service_event`, for recorders. This user
-/// alone can read it.
+/// Whether a server publishes its questions and answers on `<service>/_service_event`, for recorders. This user alone
+/// can read it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Introspection {
     #[default]

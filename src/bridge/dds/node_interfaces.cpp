@@ -16,8 +16,6 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr const char* kServicePackage = "rcl_interfaces::srv::dds_::";
-constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_services_default
-constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
 constexpr std::uint32_t kDiagnosticsDepth = 10;
 constexpr std::uint32_t kRosoutDepth = 100;  ///< lines that a late reader gets
 constexpr int kLinesAtOnce = 32;

@@ -14,6 +14,10 @@
 
 namespace cardan::bridge::dds {
 
+/// Messages that wait, of a service's ends.
+inline constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_services_default
+inline constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
+
 /// Writes messages of the bridge's own. One thread; does not block, except for the system calls that send.
 class OwnWriter {
  public:

@@ -16,9 +16,7 @@ namespace cardan::bridge::dds {
 namespace {
 
 constexpr std::size_t kCdrHead = 4;
-constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_services_default
-constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
-constexpr std::size_t kMostPast = 1024;
+constexpr std::size_t kMostGone = 1024;
 
 /// "Map" of "pkg/srv/Map_Request". Empty: it has another form.
 std::string_view service_in(std::string_view type, std::string_view package, std::string_view ending) {
@@ -65,7 +63,7 @@ bool RosServices::change(ServiceCaller::Change&& change) {
   if (!change.added) {
     const auto gone = services_.find(s.id);
     if (gone == services_.end()) return false;
-    if (past_.size() < kMostPast) past_[gone->second.report.topic].counts += gone->second.report.counts;
+    if (past_.size() < kMostGone) past_[gone->second.report.topic].counts += gone->second.report.counts;
     services_.erase(gone);
     return true;
   }

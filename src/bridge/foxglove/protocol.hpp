@@ -152,7 +152,7 @@ struct ServiceCall {
 /// The first byte of such a message, and of its head.
 inline constexpr std::byte kServiceCall{2};
 inline constexpr std::size_t kServiceCallHead = 13;
-/// Empty: it is none. Valid as long as `bytes`.
+/// Empty: it is not one. Valid as long as `bytes`.
 [[nodiscard]] std::optional<ServiceCall> parse_service_call(std::span<const std::byte> bytes) noexcept;
 
 struct PlaybackRequest {

@@ -38,5 +38,12 @@
   X(I29, "one thread a ring", "At most one living thread writes to a ring.")                                          \
   X(I30, "trace ends", "Tracing is on only while an observer that has asked for it is connected.")               \
   X(I31, "sides apart", "No reader is in a side while the writer changes it.")                                        \
-  X(I32, "change seen", "A read that begins after a change has returned sees that change.")
+  X(I32, "change seen", "A read that begins after a change has returned sees that change.")                           \
+  X(I33, "taken once", "A question is taken at most once.") \
+  X(I34, "answer private", "An answer reaches only the client that asked.") \
+  X(I35, "client of a question", "A server finds the client of a question by the stream from which it was taken.") \
+  X(I36, "end told last", "After the end of a session its questions fail, once all answers that were published are taken.") \
+  X(I37, "own session", "A server never sees a question of an earlier session.") \
+  X(I38, "no late delivery", "A question that is overdue or cancelled when it is taken is not delivered.") \
+  X(I39, "nothing untaken overwritten", "No question and no answer is overwritten before it was taken, unless its reader lies.")
 // clang-format on

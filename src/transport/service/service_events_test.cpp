@@ -82,7 +82,7 @@ constexpr Service<Region, Map> kMap{
 
 class ServiceEventsTest : public test::OwnRunDirectory {};
 
-/// What a service has published, as CDR.
+/// The publications of a service, as CDR.
 class Events {
  public:
   explicit Events(const std::string& topic)

@@ -10,7 +10,7 @@
 
 namespace cardan::detail {
 
-/// What a server has done. Any thread; never blocks.
+/// Counts the work of a server. Any thread; never blocks.
 class ServiceStatistics {
  public:
   void taken() noexcept { taken_.fetch_add(1, std::memory_order_relaxed); }
