@@ -47,7 +47,7 @@ FoundService described(const std::string& domain, const PublisherReport& server,
 
 /// "map_server", "map_server of user 'robot' (1000)"
 std::string server_text(const FoundService& s) {
-  return printable(s.server.program) + (s.is_ours() ? std::string() : " of " + names_of({s.uid}));
+  return printable(s.server.program) + (s.is_ours() ? std::string() : " of " + names_of({s.server.uid}));
 }
 
 void warn_of_problems(const DomainReport& report) {
@@ -84,7 +84,7 @@ ordered_json service_json(const FoundService& s) {
   return {{"service", s.name},
           {"server", s.server.program},
           {"pid", s.server.pid},
-          {"uid", s.uid},
+          {"uid", s.server.uid},
           {"question", side_json(s.question)},
           {"answer", side_json(s.answer)},
           {"pending", s.pending},
@@ -119,7 +119,7 @@ std::optional<FoundService> find_service(const std::string& domain, const std::s
   warn_of_problems(report);
   if (foreign) {
     warn(fmt::format("'{}' is served by {} (pid {}) of {} only — --others asks it, or {}", service,
-                     foreign->server.program, foreign->server.pid, names_of({foreign->uid}), as_user({foreign->uid})));
+                     foreign->server.program, foreign->server.pid, names_of({foreign->server.uid}), as_user({foreign->server.uid})));
     return std::nullopt;
   }
   const std::string near = config::nearest(service, known);

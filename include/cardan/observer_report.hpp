@@ -137,6 +137,7 @@ struct PublisherReport {
   std::string layout;               ///< hash of the memory layout, 16 hexadecimal digits
   std::string program;              ///< name of the publisher's program
   int pid = 0;                      ///< of its process, in our PID namespace
+  uid_t uid = 0;                    ///< its user
   std::string process;              ///< its name in the run directory
   std::uint32_t serial = 0;         ///< number of this stream in its process
   std::uint32_t depth = 0;          ///< TopicOptions::depth

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
+#include <thread>
 
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
@@ -19,10 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kPeriod = 1'000'000'000;       ///< ns between two looks at the domain
-constexpr std::int64_t kWhileAsked = 100'000'000;     ///< ns after which the time-outs of questions are looked at
-constexpr std::int64_t kMostOfALook = 3'000'000'000;  ///< ns: any process can list many services, and answer slowly
-constexpr std::uint32_t kPending = 4;
+constexpr std::int64_t kPeriod = 1'000'000'000;         ///< ns between two looks at the domain
+constexpr std::int64_t kWhileAsked = 50'000'000;        ///< ns after which time-outs and new servers are looked at
+constexpr std::int64_t kMostOfALook = 3'000'000'000;    ///< ns
+constexpr std::int64_t kDescribes = 10'000'000'000;     ///< ns until a server that does not is looked at again
+constexpr std::int64_t kWithoutServer = 2'000'000'000;  ///< ns that a call waits for a session with the server
+constexpr int kMostMissing = 3;                         ///< looks, of which some did not reach all processes
 
 Fd event() {
   Fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -51,13 +53,14 @@ ServiceCaller::Open::Open(const std::string& domain, const detail::FoundService&
                           AnyType its_answer)
     : question(std::move(its_question)),
       answer(std::move(its_answer)),
+      pending(std::max<std::uint32_t>(service.pending, 1)),
       end(service.name, question.message_type(), as_published(answer.type().message_type()), nullptr,
           {.max_bytes = static_cast<std::size_t>(
                std::min<std::uint64_t>(service.question.max_bytes, question.payload_bytes(kMostQuestionBytes))),
            .max_answer_bytes = service.answer.max_bytes,
-           .pending = std::min(kPending, service.pending),
-           .holds = kPending},
-          {.domain = domain}) {}
+           .pending = pending},
+          {.domain = domain}),
+      fd(end.fd()) {}
 
 ServiceCaller::ServiceCaller(std::string domain, const std::vector<TopicRule>& rules, std::chrono::nanoseconds timeout)
     : domain_(std::move(domain)), rules_(rules), timeout_(timeout), ready_(event()), wake_(event()), thread_([this] {
@@ -102,42 +105,57 @@ std::vector<ServiceCaller::Result> ServiceCaller::results() {
 // Its own thread.
 
 void ServiceCaller::run() {
-  for (std::int64_t next_look = 0;;) {
-    std::deque<Call> calls;
-    std::set<std::uint64_t> gone;
+  std::int64_t next_look = 0;
+  for (;;) {
     {
       const std::lock_guard lock(mutex_);
       if (stop_) return;
-      calls.swap(calls_);
-      gone.swap(gone_);
     }
     try {
-      forget_gone(gone);
-      if (steady_now() >= next_look) {
-        next_look = steady_now() + kPeriod;
-        look();
-      }
-      for (; !calls.empty(); calls.pop_front())
-        if (gone.contains(calls.front().peer))
-          answered();
-        else
-          ask(std::move(calls.front()));
-      for (auto& [service, one] : open_) collect(service, *one);
+      round(next_look);
+      wait(next_look);
     } catch (const std::exception&) {  // memory is short, or the domain cannot be read: the next round tries again
+      std::this_thread::sleep_for(10ms);
     }
-    if (!calls.empty()) {
-      const std::lock_guard lock(mutex_);
-      unanswered_ -= std::min(unanswered_, calls.size());
-    }
-    wait(next_look);
   }
+}
+
+void ServiceCaller::round(std::int64_t& next_look) {
+  std::set<std::uint64_t> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    gone = gone_;
+  }
+  forget_gone(gone);
+  if (steady_now() >= next_look) {
+    next_look = steady_now() + kPeriod;
+    look();
+    next_look = steady_now() + kPeriod;
+  }
+  for (;;) {
+    Call call;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_ || calls_.empty()) break;
+      call = std::move(calls_.front());
+      calls_.pop_front();
+    }
+    try {
+      accept(std::move(call));
+    } catch (...) {  // no memory for saying so
+      const std::lock_guard lock(mutex_);
+      calls_.push_front(std::move(call));
+      throw;
+    }
+  }
+  for (auto& [service, one] : open_) serve(service, *one);
 }
 
 void ServiceCaller::wait(std::int64_t due) {
   std::vector<pollfd> all{{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
   for (auto& [service, one] : open_)
     if (!one->waiting.empty()) {
-      all.push_back({.fd = one->end.fd(), .events = POLLIN, .revents = 0});
+      all.push_back({.fd = one->fd, .events = POLLIN, .revents = 0});
       due = std::min(due, steady_now() + kWhileAsked);
     }
   const std::int64_t left = std::max<std::int64_t>(0, due - steady_now());
@@ -149,42 +167,62 @@ void ServiceCaller::look() {
   const std::int64_t until = steady_now() + kMostOfALook;
   const DomainReport report = look_around({.domain = domain_, .timeout = 300ms}, std::string(detail::kAllServices));
   std::set<Key> there;
-  for (const PublisherReport& server : report.publishers) {
-    const Key key{server.process, server.serial};
-    there.insert(key);
-    if (ids_.contains(key) || ids_.size() >= kMostServices || steady_now() > until) continue;
-    detail::FoundService found = detail::read_card(domain_, server, 300ms);
-    if (!found.is_described()) continue;  // the next look tries again
-    const TopicRule* const rule = found.is_ours() ? rule_for(rules_, found.name, found.question.type) : nullptr;
-    const std::uint32_t id = rule == nullptr ? 0 : ++last_id_;
-    ids_[key] = id;
-    if (rule == nullptr) continue;
-    LocalService service{.id = id,
-                         .name = found.name,
-                         .beyond = name_beyond(*rule, found.name),
-                         .is_owners = server.is_owners && !sends_owners(*rule, found.name),
-                         .question_type = found.question.type,
-                         .question_definition = found.question.schema,
-                         .answer_type = found.answer.type,
-                         .answer_definition = found.answer.schema};
-    known_.emplace(id, Known{service, std::move(found)});
-    add(Change{.added = true, .service = std::move(service)});
-  }
-  for (auto it = ids_.begin(); it != ids_.end();) {
-    // One that does not answer in time is still there; its process is in the problems.
-    if (there.contains(it->first) || !report.problems.empty()) {
+  // Any user can serve any name; only this user's servers are asked.
+  for (const PublisherReport& server : report.publishers)
+    if (server.uid == ::geteuid()) there.emplace(server.process, server.serial);
+  for (auto it = servers_.begin(); it != servers_.end();) {
+    Server& server = it->second;
+    server.missing = there.contains(it->first) ? 0 : server.missing + 1;
+    // Without an answer of all processes, it may be there.
+    if (server.missing == 0 || (!report.problems.empty() && server.missing < kMostMissing)) {
       ++it;
       continue;
     }
-    if (it->second != 0) {
-      if (const auto one = open_.find(it->second); one != open_.end()) collect(one->first, *one->second);
-      known_.erase(it->second);
-      if (const auto one = open_.extract(it->second))
-        for (const Waiting& waiting : one.mapped()->waiting) fail(waiting.call, "the server has ended");
-      add(Change{.added = false, .service = {.id = it->second}});
-    }
-    it = ids_.erase(it);
+    if (server.id != 0) remove(server.id);
+    it = servers_.erase(it);
   }
+  for (const PublisherReport& server : report.publishers) {
+    const Key key{server.process, server.serial};
+    if (!there.contains(key) || steady_now() > until) continue;
+    if (servers_.size() >= kMostServices && !servers_.contains(key)) continue;
+    look_at(server, servers_[key]);
+  }
+}
+
+void ServiceCaller::look_at(const PublisherReport& server, Server& known) {
+  if (known.is_described || steady_now() < known.again_ns) return;
+  detail::FoundService found = detail::read_card(domain_, server, 300ms);
+  known.is_described = found.is_described();
+  known.again_ns = steady_now() + kDescribes;
+  const TopicRule* const rule = known.is_described ? rule_for(rules_, found.name, found.question.type) : nullptr;
+  if (rule == nullptr) return;
+  // One that began again: a question must not be asked under two numbers.
+  for (auto& [key, other] : servers_)
+    if (other.id != 0 && known_.at(other.id).service.name == found.name) {
+      remove(other.id);
+      other.id = 0;
+    }
+  known.id = ++last_id_;
+  LocalService service{.id = known.id,
+                       .name = found.name,
+                       .beyond = name_beyond(*rule, found.name),
+                       .is_owners = server.is_owners && !sends_owners(*rule, found.name),
+                       .question_type = found.question.type,
+                       .question_definition = found.question.schema,
+                       .answer_type = found.answer.type,
+                       .answer_definition = found.answer.schema};
+  known_.emplace(known.id, Known{service, std::move(found)});
+  add(Change{.added = true, .service = std::move(service)});
+}
+
+void ServiceCaller::remove(std::uint32_t id) {
+  if (const auto one = open_.find(id); one != open_.end()) {
+    collect(id, *one->second);  // answers that have come
+    for (const Waiting& waiting : one->second->waiting) fail(waiting.call, "the server has ended");
+    open_.erase(one);
+  }
+  known_.erase(id);
+  add(Change{.added = false, .service = {.id = id}});
 }
 
 /// Closes one that nobody waits for, the one that was not used for longest. Throws Error (Limit): there is none.
@@ -212,74 +250,133 @@ ServiceCaller::Open& ServiceCaller::open(const Known& known) {
   return *open_.emplace(known.service.id, std::move(one)).first->second;
 }
 
-void ServiceCaller::ask(Call&& call) {
+/// It waits for its turn.
+void ServiceCaller::accept(Call&& call) {
   const auto known = known_.find(call.service);
   if (known == known_.end()) return fail(call, "there is no such service any more");
   try {
     Open& one = open(known->second);
     one.used_ns = steady_now();
-    collect(call.service, one);
-    if (!one.end.has_server()) (void)one.end.wait_for_server(1s);
-    AnyLoan loan = detail::untyped(one.end.loan(), one.question.message_type());
-    if (!loan) return fail(call, detail::text_of(one.end.has_server() ? NoAnswer::Full : NoAnswer::NoServer));
-    if (const CdrResult result = one.question.fill(call.question, loan); !result)
-      return fail(call, "the question does not fit: " + result.text());
-    const detail::AskedQuestion asked = one.end.ask(detail::take_out(loan), timeout_);
-    if (asked.number == 0) return fail(call, detail::text_of(asked.reason));
-    call.question = {};
-    one.waiting.push_back({std::move(call), asked.number});
-  } catch (const Error& e) {
+    one.waiting.push_back({.call = std::move(call), .until_ns = steady_now() + timeout_.count()});
+  } catch (const std::exception& e) {
     fail(call, e.what());
   }
 }
 
-void ServiceCaller::collect(std::uint32_t service, Open& one) {
+void ServiceCaller::serve(std::uint32_t service, Open& one) {
   if (one.waiting.empty()) return;
+  collect(service, one);
+  ask_next(one);
+}
+
+void ServiceCaller::collect(std::uint32_t service, Open& one) {
   (void)one.end.receive();
-  std::erase_if(one.waiting, [&](const Waiting& waiting) {
-    const detail::Outcome outcome = one.end.look(waiting.number);
-    if (outcome.reason == NoAnswer::Pending) return false;
-    const Sample<detail::Anything> kept = detail::sample_of<detail::Anything>(outcome.block);
-    if (outcome.reason != NoAnswer::None) {
-      fail(waiting.call, outcome.text.empty() ? std::string("no answer: ") + to_string(outcome.reason) : outcome.text);
-      return true;
-    }
-    const detail::SampleBlock& block = *outcome.block;
-    const std::span<const std::byte> message(static_cast<const std::byte*>(block.message),
-                                             one.answer.type().layout().size);
-    if (!one.answer.frame(message, {block.payload, static_cast<std::size_t>(block.payload_bytes)})) {
-      fail(waiting.call, "the answer is malformed");
-      return true;
-    }
-    const CdrFrame& frame = one.answer.parts();
-    if (frame.size() > kMostAnswerBytes) {
-      fail(waiting.call, fmt::format("the answer has {} bytes, of {} at most", frame.size(), kMostAnswerBytes));
-      return true;
-    }
-    Answer answer{.peer = waiting.call.peer, .service = service, .number = waiting.call.number};
-    answer.answer.reserve(frame.size());
-    for (const std::span<const std::byte> part :
-         {std::span<const std::byte>(frame.prefix), frame.payload, std::span<const std::byte>(frame.suffix)})
-      answer.answer.insert(answer.answer.end(), part.begin(), part.end());
-    add(std::move(answer));
+  for (auto it = one.waiting.begin(); it != one.waiting.end();) {
+    if (is_over(service, one, *it))
+      it = one.waiting.erase(it);
+    else
+      ++it;
+  }
+}
+
+/// Its outcome is known, and told.
+bool ServiceCaller::is_over(std::uint32_t service, Open& one, Waiting& waiting) {
+  const std::int64_t now = steady_now();
+  if (waiting.number == 0) {
+    const std::int64_t asked_ns = waiting.until_ns - timeout_.count();
+    if (now >= waiting.until_ns)
+      fail(waiting.call, "the service was busy with other questions");
+    else if (!one.end.has_server() && now - asked_ns > kWithoutServer)
+      fail(waiting.call, detail::text_of(NoAnswer::NoServer));
+    else
+      return false;
     return true;
-  });
+  }
+  detail::Outcome outcome = one.end.look(waiting.number);
+  if (outcome.reason == NoAnswer::Pending) return false;
+  waiting.number = 0;
+  waiting.until_ns = now;  // if memory runs out now, it fails in the next round
+  add(answer_to(service, one, waiting.call, outcome));
+  return true;
+}
+
+ServiceCaller::Answer ServiceCaller::answer_to(std::uint32_t service, Open& one, const Call& call,
+                                               const detail::Outcome& outcome) {
+  Answer answer{.peer = call.peer, .service = service, .number = call.number};
+  const Sample<detail::Anything> kept = detail::sample_of<detail::Anything>(outcome.block);
+  if (outcome.reason != NoAnswer::None) {
+    answer.failure = outcome.text.empty() ? std::string("no answer: ") + to_string(outcome.reason) : outcome.text;
+    return answer;
+  }
+  const detail::SampleBlock& block = *outcome.block;
+  const std::span<const std::byte> message(static_cast<const std::byte*>(block.message),
+                                           one.answer.type().layout().size);
+  if (!one.answer.frame(message, {block.payload, static_cast<std::size_t>(block.payload_bytes)})) {
+    answer.failure = "the answer is malformed, or there is no memory for it";
+    return answer;
+  }
+  const CdrFrame& frame = one.answer.parts();
+  if (frame.size() > kMostAnswerBytes) {
+    answer.failure = fmt::format("the answer has {} bytes, of {} at most", frame.size(), kMostAnswerBytes);
+    return answer;
+  }
+  answer.answer.reserve(frame.size());
+  for (const std::span<const std::byte> part :
+       {std::span<const std::byte>(frame.prefix), frame.payload, std::span<const std::byte>(frame.suffix)})
+    answer.answer.insert(answer.answer.end(), part.begin(), part.end());
+  return answer;
+}
+
+/// Asks those that have waited for longest, as many as the service allows; a peer leaves room for another one.
+void ServiceCaller::ask_next(Open& one) {
+  if (!one.end.has_server()) return;
+  std::map<std::uint64_t, std::uint32_t> of_peer;
+  std::uint32_t asked = 0;
+  for (const Waiting& waiting : one.waiting)
+    if (waiting.number != 0) {
+      ++of_peer[waiting.call.peer];
+      ++asked;
+    }
+  const std::uint32_t most_of_one = std::max<std::uint32_t>(one.pending - 1, 1);
+  for (auto it = one.waiting.begin(); it != one.waiting.end() && asked < one.pending;) {
+    std::uint32_t& of_this = of_peer[it->call.peer];
+    if (it->number != 0 || of_this >= most_of_one) {
+      ++it;
+      continue;
+    }
+    AnyLoan loan = detail::untyped(one.end.loan(), one.question.message_type());
+    if (!loan) return;
+    if (const CdrResult result = one.question.fill(it->call.question, loan); !result) {
+      fail(it->call, "the question does not fit: " + result.text());
+      it = one.waiting.erase(it);
+      continue;
+    }
+    const auto left = std::chrono::nanoseconds(std::max<std::int64_t>(it->until_ns - steady_now(), 1));
+    const detail::AskedQuestion question = one.end.ask(detail::take_out(loan), left);
+    if (question.number == 0) return;  // questions that were cancelled are not taken yet, or the server has ended
+    it->number = question.number;
+    it->call.question = {};
+    ++of_this;
+    ++asked;
+    ++it;
+  }
 }
 
 void ServiceCaller::forget_gone(const std::set<std::uint64_t>& peers) {
   if (peers.empty()) return;
+  const auto is_gone = [&](const Call& call) { return peers.contains(call.peer); };
+  std::size_t dropped = 0;
   for (auto& [service, one] : open_)
     std::erase_if(one->waiting, [&, &end = one->end](const Waiting& waiting) {
-      if (!peers.contains(waiting.call.peer)) return false;
-      end.cancel(waiting.number);
-      answered();
+      if (!is_gone(waiting.call)) return false;
+      if (waiting.number != 0) end.cancel(waiting.number);
+      ++dropped;
       return true;
     });
-}
-
-void ServiceCaller::answered() {
   const std::lock_guard lock(mutex_);
-  --unanswered_;
+  dropped += std::erase_if(calls_, is_gone);
+  unanswered_ -= std::min(unanswered_, dropped);
+  std::erase_if(gone_, [&](std::uint64_t peer) { return peers.contains(peer); });
 }
 
 void ServiceCaller::fail(const Call& call, const std::string& why) {
@@ -289,15 +386,16 @@ void ServiceCaller::fail(const Call& call, const std::string& why) {
 void ServiceCaller::add(Result&& result) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto* const answer = std::get_if<Answer>(&result)) {
-      --unanswered_;
-      if (answer_bytes_ + answer->answer.size() > kMostAnswerBytes) {
-        answer->answer = {};
-        answer->failure = "too many answers wait to be sent";
-      }
-      answer_bytes_ += answer->answer.size();
+    auto* const answer = std::get_if<Answer>(&result);
+    const bool counts = answer != nullptr;
+    if (counts && answer_bytes_ + answer->answer.size() > kMostAnswerBytes) {
+      answer->failure = "too many answers wait to be sent";
+      answer->answer = {};
     }
+    const std::size_t bytes = counts ? answer->answer.size() : 0;
     results_.push_back(std::move(result));
+    answer_bytes_ += bytes;
+    if (counts && unanswered_ != 0) --unanswered_;
   }
   ring(ready_);
 }

@@ -23,8 +23,9 @@
 
 namespace cardan::bridge {
 
-/// Finds the services of a domain, and asks them for peers beyond a bridge: those whose server is of this user or of
-/// root. It does both on its own thread. Thread safety: all functions on one thread. None blocks but the destructor.
+/// Finds the services of a domain, and asks them for peers beyond a bridge: those whose server is of this user. It does
+/// both on its own thread. Thread safety: all functions on one thread. None blocks but the destructor, for at most some
+/// seconds.
 class ServiceCaller {
  public:
   static constexpr std::size_t kMostQuestionBytes = std::size_t{1} << 20;  ///< as CDR
@@ -41,7 +42,8 @@ class ServiceCaller {
   ServiceCaller& operator=(const ServiceCaller&) = delete;
   ~ServiceCaller();
 
-  /// A question of a peer. `peer` and `number` come back with its answer.
+  /// A question of a peer. `peer` and `number` come back with its answer. As many questions of a service are asked at
+  /// once as its `pending` allows, of one peer one less if it can be; the others wait for their turn.
   struct Call {
     std::uint64_t peer = 0;
     std::uint32_t service = 0, number = 0;
@@ -75,28 +77,43 @@ class ServiceCaller {
   };
   struct Waiting {
     Call call;
-    std::uint64_t number = 0;  ///< of the question at its client
+    std::int64_t until_ns = 0;
+    std::uint64_t number = 0;  ///< of the question at its client; 0: it was not asked yet
   };
   /// A service that is asked.
   struct Open {
     AnyType question;
     CdrFramer answer;
+    std::uint32_t pending;
     detail::ClientEnd end;
-    std::vector<Waiting> waiting{};
+    int fd;
+    std::deque<Waiting> waiting{};  ///< in the order of the calls
     std::int64_t used_ns = 0;
     Open(const std::string& domain, const detail::FoundService& service, AnyType its_question, AnyType its_answer);
   };
   using Key = std::pair<std::string, std::uint32_t>;  ///< process and serial of a server
+  struct Server {
+    std::uint32_t id = 0;  ///< 0: it is not asked
+    int missing = 0;       ///< looks since it was there
+    bool is_described = false;
+    std::int64_t again_ns = 0;  ///< otherwise: when it is looked at again
+  };
 
   void run();
+  void round(std::int64_t& next_look);
   void wait(std::int64_t due);
   void look();
-  void ask(Call&& call);
+  void look_at(const PublisherReport& server, Server& known);
+  void remove(std::uint32_t id);
+  void accept(Call&& call);
   [[nodiscard]] Open& open(const Known& known);
   void make_room();
+  void serve(std::uint32_t service, Open& open);
   void collect(std::uint32_t service, Open& open);
+  [[nodiscard]] bool is_over(std::uint32_t service, Open& open, Waiting& waiting);
+  void ask_next(Open& open);
+  [[nodiscard]] Answer answer_to(std::uint32_t service, Open& open, const Call& call, const detail::Outcome& outcome);
   void forget_gone(const std::set<std::uint64_t>& peers);
-  void answered();
   void fail(const Call& call, const std::string& why);
   void add(Result&& result);
 
@@ -111,7 +128,7 @@ class ServiceCaller {
   std::size_t unanswered_ = 0, answer_bytes_ = 0;  ///< calls; bytes in `results_`
   bool stop_ = false;
   // Of the thread.
-  std::map<Key, std::uint32_t> ids_;  ///< of servers that were looked at; 0: it is not asked
+  std::map<Key, Server> servers_;
   std::map<std::uint32_t, Known> known_;
   std::map<std::uint32_t, std::unique_ptr<Open>> open_;
   std::uint32_t last_id_ = 0;

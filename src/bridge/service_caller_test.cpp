@@ -134,14 +134,58 @@ TEST_F(ServiceCallerTest, AServiceOfItsOwnerAloneIsMarkedUnlessARuleNamesIt) {
 
 TEST_F(ServiceCallerTest, TheCallsThatWaitAreBounded) {
   Server server{kAdd};
-  ServiceCaller caller({}, kAll);
+  ServiceCaller caller({}, kAll, 300ms);
   const LocalService service = found(caller);
   std::uint32_t accepted = 0;
   while (call(caller, service.id, accepted, 1, 2)) ++accepted;
   EXPECT_EQ(accepted, ServiceCaller::kMostCalls);
-  std::size_t full = 0;
-  for (; full + 4 < ServiceCaller::kMostCalls; ++full) EXPECT_NE(answer(caller).failure, "") << full;
+  for (std::uint32_t i = 0; i < accepted; ++i) EXPECT_NE(answer(caller).failure, "") << i;
   EXPECT_TRUE(call(caller, service.id, 99, 1, 2)) << "others have their outcome";
+}
+
+TEST_F(ServiceCallerTest, OnePeerLeavesRoomForAnotherOne) {
+  Server server{kAdd};
+  ServiceCaller caller({}, kAll);
+  const LocalService service = found(caller);
+  for (std::uint32_t i = 0; i < 40; ++i) ASSERT_TRUE(call(caller, service.id, i, 1, 0, 1));
+  std::vector<Question<Sum, Total>> kept;
+  for (std::uint32_t i = 0; i < kAdd.options.pending - 1; ++i) {
+    kept.push_back(server.wait(kLong));
+    ASSERT_TRUE(kept.back());
+    EXPECT_EQ(kept.back()->a, 1);
+  }
+  ASSERT_TRUE(call(caller, service.id, 99, 2, 0, 2));
+  auto question = server.wait(kLong);
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->a, 2);
+  ASSERT_TRUE(question.reply(Total{2}));
+  EXPECT_EQ(answer(caller).peer, 2U);
+  ASSERT_TRUE(kept[0].reply(Total{1}));
+  EXPECT_EQ(answer(caller).number, 0U);
+  auto next = server.wait(kLong);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->a, 1) << "the next one in the queue";
+}
+
+TEST_F(ServiceCallerTest, AServerThatBeginsAgainIsAskedOnce) {
+  std::optional<Server<Service<Sum, Total>>> server(std::in_place, kAdd);
+  ServiceCaller caller({}, kAll);
+  const LocalService before = found(caller);
+  ASSERT_TRUE(call(caller, before.id, 1, 1, 2));
+  ASSERT_TRUE(server->wait(kLong).reply(Total{3}));
+  EXPECT_EQ(answer(caller).failure, "");
+  server.reset();
+  server.emplace(kAdd);
+  auto change = std::get<ServiceCaller::Change>(next(caller));
+  EXPECT_FALSE(change.added);
+  EXPECT_EQ(change.service.id, before.id);
+  const LocalService now = found(caller);
+  ASSERT_TRUE(call(caller, before.id, 2, 1, 2));
+  EXPECT_NE(answer(caller).failure.find("no such service"), std::string::npos);
+  ASSERT_TRUE(call(caller, now.id, 3, 1, 2));
+  ASSERT_TRUE(server->wait(kLong).reply(Total{3}));
+  EXPECT_EQ(answer(caller).failure, "");
+  EXPECT_FALSE(server->wait(200ms));
 }
 
 TEST_F(ServiceCallerTest, APeerThatIsGoneGetsNothingAndItsPlaceIsFree) {

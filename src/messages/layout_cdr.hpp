@@ -39,6 +39,10 @@ void frame_cdr(const TypeLayout& type, const std::byte* message, CdrFrame& out);
 /// allocates only for a short text (a FixedString of a type with its own form) that lies in two pieces.
 [[nodiscard]] CdrResult from_cdr(const TypeLayout& type, CdrPieces bytes, std::byte* message) noexcept;
 
+/// The same of bytes that frame_cdr() has made, into a message that is an element of a list: it does not begin again
+/// with another form of texts, which would give up the elements.
+[[nodiscard]] CdrResult from_framed_cdr(const TypeLayout& type, CdrPieces bytes, std::byte* element) noexcept;
+
 /// The largest payload (`TopicOptions::max_bytes`) that a message with `cdr_bytes` bytes of CDR can need. Where
 /// elements are larger in memory than on the wire (padding, FixedStrings), most messages need less.
 /// Any thread; never blocks.

@@ -151,6 +151,12 @@ CdrResult from_cdr(const TypeLayout& type, std::span<const std::byte> bytes, std
   return from_cdr(type, CdrPieces(&bytes, 1), message);
 }
 
+CdrResult from_framed_cdr(const TypeLayout& type, CdrPieces bytes, std::byte* element) noexcept {
+  CdrReader reader(bytes);
+  if (!reader.failed()) Filler(reader, WideForm::FourBytes).root(type, element);
+  return reader.finish();
+}
+
 CdrResult from_cdr(const TypeLayout& type, CdrPieces bytes, std::byte* message) noexcept {
   const auto attempt = [&](WideForm wide, bool& certain) {
     CdrReader reader(bytes);

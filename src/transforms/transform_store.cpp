@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -22,6 +23,12 @@ namespace cardan::detail {
 namespace {
 
 constexpr std::size_t kMostProblems = 256;
+constexpr double kFarthest = 1e15;  ///< metres: sums of places must not overflow
+
+bool is_near(const Transform& place) noexcept {
+  const auto& [x, y, z] = place.translation;
+  return std::abs(x) <= kFarthest && std::abs(y) <= kFarthest && std::abs(z) <= kFarthest;
+}
 
 std::string milliseconds(std::chrono::nanoseconds time) {
   return fmt::format("{:.3g} ms", static_cast<double>(time.count()) / 1e6);
@@ -100,6 +107,10 @@ std::string TransformStore::text_of(const FoundTransform& found) const {
                                          : std::string(" — `cardan tf tree` shows all frames"));
     }
     case NoTransform::NotConnected:
+      for (const FrameReport& one : frames())
+        if (one.parent.empty() && one.received != 0)
+          return fmt::format("the places of '{}' were dropped by clear(), and none has come since",
+                             printable(one.name));
       return fmt::format("'{}' and '{}' are in two trees — `cardan tf tree` shows them", frame,
                          printable(found.other_));
     case NoTransform::TooOld:
@@ -149,8 +160,8 @@ bool TransformStore::accept(const TransformStamped& one, bool is_static, const T
   };
   if (parent.empty() || child.empty()) return refuse(Kind::NoName, "with an empty name — it is refused");
   if (parent == child) return refuse(Kind::OwnParent, "as its own parent — it is refused");
-  if (!is_finite(one.transform) || one.header.stamp < 0 || one.header.stamp > kMostStamp)
-    return refuse(Kind::NotFinite, "with NaN, infinity or an impossible stamp — it is refused");
+  if (!is_finite(one.transform) || !is_near(one.transform) || one.header.stamp < 0 || one.header.stamp > kMostStamp)
+    return refuse(Kind::NotFinite, "with NaN, infinity, more than 10¹⁵ m or an impossible stamp — it is refused");
   if (!is_rotation(one.transform.rotation))
     return refuse(Kind::NotARotation, "with a quaternion that is not of length 1 — it is refused; normalize it");
   const FrameIndex in = frame(parent);

@@ -90,13 +90,13 @@ TEST_F(Store, RefusesByName) {
   put({placed("map", "nan", 1, at_x(kNan)), placed("map", "inf", 1, at_x(std::numeric_limits<double>::infinity())),
        placed("map", "long", 1, {.translation = {}, .rotation = {0, 0, 0, 1.01}}),
        placed("map", "zero", 1, {.translation = {}, .rotation = {0, 0, 0, 0}}), placed("map", "map", 1, at_x(1)),
-       placed("map", "", 1, at_x(1)), placed("", "car", 1, at_x(1)),
+       placed("map", "", 1, at_x(1)), placed("", "car", 1, at_x(1)), placed("map", "far", 1, at_x(1e16)),
        placed("map", "never", std::numeric_limits<std::int64_t>::min(), at_x(1)), placed("map", "car", 1, at_x(1))});
   EXPECT_EQ(store_.frames().size(), 2U);
   const std::string said = problems();
   for (const char* part : {"not finite: first (pid 1) publishes frame 'nan'", "'inf' in 'map' with NaN, infinity",
                            "not a rotation: first (pid 1) publishes frame 'long'", "frame 'zero'",
-                           "own parent: first (pid 1)", "no name: first (pid 1)", "frame 'never'"})
+                           "own parent: first (pid 1)", "no name: first (pid 1)", "frame 'never'", "frame 'far'"})
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
   EXPECT_TRUE(store_.lookup("map", "car", 1));
 }
@@ -174,7 +174,9 @@ TEST_F(Store, ClearForgetsWhatMoves) {
   put({placed("map", "car", 5, at_x(3))});
   EXPECT_NE(problems().find("late: first (pid 1) publishes a place of 'car'"), std::string::npos);
   store_.clear();
-  EXPECT_EQ(store_.lookup("map", "roof", kNewest).reason(), NoTransform::NotConnected);
+  const FoundTransform dropped = store_.lookup("map", "roof", kNewest);
+  EXPECT_EQ(dropped.reason(), NoTransform::NotConnected);
+  EXPECT_EQ(dropped.text(), "the places of 'car' were dropped by clear(), and none has come since");
   put({placed("map", "car", 5, at_x(3))});
   EXPECT_DOUBLE_EQ(store_.lookup("map", "roof", kNewest)->translation.x, 5);
 }

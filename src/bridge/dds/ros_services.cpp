@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <variant>
@@ -25,6 +26,13 @@ std::string_view service_in(std::string_view type, std::string_view package, std
   const std::string_view folder = type.substr(0, slash);
   if (folder != fmt::format("{}/srv", package) && folder != fmt::format("{}/msg", package)) return {};
   return type.substr(slash + 1, type.size() - slash - 1 - ending.size());
+}
+
+/// So that one participant leaves room for others at a service.
+std::uint64_t peer_of(const Guid& who) {
+  std::uint64_t peer = 0;
+  std::memcpy(&peer, who.data(), std::min(sizeof peer, who.size()));
+  return peer;
 }
 
 EndpointQos qos(const std::string& type, const std::string& definition, std::uint32_t depth) {
@@ -49,10 +57,14 @@ bool RosServices::carry() {
   if (!caller_) return false;
   bool changed = false;
   for (ServiceCaller::Result& result : caller_->results()) {
-    if (auto* const answer = std::get_if<ServiceCaller::Answer>(&result))
-      reply(std::move(*answer));
-    else
-      changed = change(std::move(std::get<ServiceCaller::Change>(result))) || changed;
+    try {
+      if (auto* const answer = std::get_if<ServiceCaller::Answer>(&result))
+        reply(std::move(*answer));
+      else
+        changed = change(std::move(std::get<ServiceCaller::Change>(result))) || changed;
+    } catch (const std::bad_alloc&) {  // this reply is lost, or this service is not offered
+      ++out_of_memory_;
+    }
   }
   for (auto& [id, service] : services_) take_requests(id, service);
   return changed;
@@ -70,12 +82,18 @@ bool RosServices::change(ServiceCaller::Change&& change) {
   const std::string type = dds_service_type(s.question_type, s.answer_type);
   if (type.empty() || s.is_owners || !is_ros_topic(s.beyond)) return false;
   const std::string ros = fmt::format("{}/srv/{}", type.substr(0, type.find(':')), type.substr(type.rfind(':') + 1));
-  services_.try_emplace(s.id, Service{OwnReader(participant_, "rq" + s.beyond + "Request", type + "_Request_",
-                                                qos(ros + "_Request", s.question_definition, kRequestDepth),
-                                                ServiceCaller::kMostQuestionBytes + sizeof(Head) + kCdrHead),
-                                      OwnWriter(participant_, "rr" + s.beyond + "Reply", type + "_Response_",
-                                                qos(ros + "_Response", s.answer_definition, kReplyDepth)),
-                                      {.topic = s.name, .beyond = s.beyond, .type = ros}});
+  try {
+    services_.try_emplace(s.id, Service{OwnReader(participant_, "rq" + s.beyond + "Request", type + "_Request_",
+                                                  qos(ros + "_Request", s.question_definition, kRequestDepth),
+                                                  ServiceCaller::kMostQuestionBytes + sizeof(Head) + kCdrHead),
+                                        OwnWriter(participant_, "rr" + s.beyond + "Reply", type + "_Response_",
+                                                  qos(ros + "_Response", s.answer_definition, kReplyDepth)),
+                                        {.topic = s.name, .beyond = s.beyond, .type = ros}});
+  } catch (const Error& e) {  // perhaps the name has another type on DDS
+    if (problems_.size() < kMostGone) problems_[s.name] = e.what();
+    return false;
+  }
+  problems_.erase(s.name);
   return true;
 }
 
@@ -101,31 +119,41 @@ bool RosServices::ask(std::uint32_t id, Service& service, const Received& reques
     return true;
   }
   const Guid who = service.requests.participant_of(request);
-  std::size_t& waiting = waiting_[who];
-  if (waiting >= kMostOfOne) {
+  const auto known = waiting_.find(who);
+  if (known != waiting_.end() && known->second >= kMostOfOne) {
     service.report.note =
         fmt::format("a participant waits for {} replies already; its other requests are lost", kMostOfOne);
     return false;
   }
-  ServiceCaller::Call call{.service = id, .number = ++last_call_};
+  ServiceCaller::Call call{.peer = peer_of(who), .service = id, .number = ++last_call_};
   call.question.assign(bytes.begin(), bytes.begin() + kCdrHead);
   call.question.insert(call.question.end(), bytes.begin() + kCdrHead + sizeof(Head), bytes.end());
   Asked asked{.who = who};
   std::copy_n(bytes.begin() + kCdrHead, sizeof(Head), asked.head.begin());
-  if (!caller_->call(std::move(call))) {
-    if (waiting == 0) waiting_.erase(who);
-    return false;
-  }
+  std::size_t& waiting = waiting_[who];
   asked_[last_call_] = asked;
   ++waiting;
-  return true;
+  try {
+    if (caller_->call(std::move(call))) return true;
+  } catch (const std::bad_alloc&) {  // as many as fit are asked
+  }
+  forget(last_call_);
+  return false;
+}
+
+std::optional<RosServices::Asked> RosServices::forget(std::uint32_t number) {
+  const auto found = asked_.find(number);
+  if (found == asked_.end()) return std::nullopt;
+  const Asked asked = found->second;
+  asked_.erase(found);
+  if (const auto waiting = waiting_.find(asked.who); waiting != waiting_.end() && --waiting->second == 0)
+    waiting_.erase(waiting);
+  return asked;
 }
 
 void RosServices::reply(ServiceCaller::Answer&& answer) {
-  const auto asked = asked_.extract(answer.number);
+  const std::optional<Asked> asked = forget(answer.number);
   if (!asked) return;
-  if (const auto waiting = waiting_.find(asked.mapped().who); waiting != waiting_.end() && --waiting->second == 0)
-    waiting_.erase(waiting);
   const auto found = services_.find(answer.service);
   if (found == services_.end()) return;
   TopicReport& report = found->second.report;
@@ -136,7 +164,7 @@ void RosServices::reply(ServiceCaller::Answer&& answer) {
   }
   std::vector<std::byte> message(answer.answer.begin(), answer.answer.begin() + kCdrHead);
   message.reserve(answer.answer.size() + sizeof(Head));
-  message.insert(message.end(), asked.mapped().head.begin(), asked.mapped().head.end());
+  message.insert(message.end(), asked->head.begin(), asked->head.end());
   message.insert(message.end(), answer.answer.begin() + kCdrHead, answer.answer.end());
   const std::size_t bytes = message.size();
   if (!found->second.replies.send(std::move(message))) {
@@ -159,6 +187,8 @@ void RosServices::add_writers(std::vector<Guid>& to) const {
 void RosServices::add_notes(std::vector<std::string>& to) const {
   for (const auto& [id, service] : services_)
     if (!service.report.note.empty()) to.push_back(service.report.topic + ": " + service.report.note);
+  for (const auto& [name, why] : problems_) to.push_back(name + ": " + why);
+  if (out_of_memory_ != 0) to.push_back(fmt::format("{} replies or services were lost without memory", out_of_memory_));
 }
 
 void RosServices::add_reports(std::vector<TopicReport>& to) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,12 +56,16 @@ class RosServices {
   void take_requests(std::uint32_t id, Service& service);
   bool ask(std::uint32_t id, Service& service, const Received& request);
   void reply(ServiceCaller::Answer&& answer);
+  /// A call that has its outcome. Empty: it is unknown.
+  std::optional<Asked> forget(std::uint32_t number);
 
   const Participant& participant_;
   std::map<std::uint32_t, Service> services_;
-  std::map<std::uint32_t, Asked> asked_;     ///< by the number of the call
-  std::map<Guid, std::size_t> waiting_;      ///< of `asked_`, by participant
-  std::map<std::string, TopicReport> past_;  ///< of services that have gone, by name
+  std::map<std::uint32_t, Asked> asked_;         ///< by the number of the call
+  std::map<Guid, std::size_t> waiting_;          ///< of `asked_`, by participant
+  std::map<std::string, TopicReport> past_;      ///< of services that have gone, by name
+  std::map<std::string, std::string> problems_;  ///< by name: why a service is not offered
+  std::uint64_t out_of_memory_ = 0;
   std::uint32_t last_call_ = 0;
   std::unique_ptr<ServiceCaller> caller_;  ///< null: the rules let nobody call them
 };

@@ -11,8 +11,6 @@
 #include "cardan/error.hpp"
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/ros_layout.hpp"
-#include "src/runtime/component_core.hpp"
-#include "src/transport/service/service_events.hpp"
 
 namespace cardan::record {
 namespace {
@@ -23,6 +21,7 @@ using Event = detail::ServiceEvents::Kind;
 constexpr std::string_view kEnding = "/_service_event";
 /// More than the questions of all clients of a server.
 constexpr std::size_t kMostRecorded = 8192;
+constexpr std::size_t kMostRecordedBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kMostHeld = 200;
 
 std::vector<std::byte> joined(const CdrFrame& frame) {
@@ -50,9 +49,10 @@ bool is_event(const TypeLayout& t) {
   };
   const auto is_info = [](const TypeLayout& info) {
     return info.kind == Kind::Message && info.fields.size() == 4 && info.fields[0].type->kind == Kind::Integer &&
-           info.fields[0].type->size == 1 && info.fields[2].type->kind == Kind::Array &&
-           info.fields[2].type->size == 16 && info.fields[2].type->element->size == 1 &&
-           info.fields[3].type->kind == Kind::Integer && info.fields[3].type->size == 8;
+           info.fields[0].type->size == 1 && info.fields[1].type->size == 8 && !info.fields[1].type->in_payload &&
+           info.fields[2].type->kind == Kind::Array && info.fields[2].type->size == 16 &&
+           info.fields[2].type->element->size == 1 && info.fields[3].type->kind == Kind::Integer &&
+           info.fields[3].type->size == 8;
   };
   return t.fields.size() == 3 && is_info(*t.fields[0].type) && is_list(t.fields[1]) && is_list(t.fields[2]);
 }
@@ -78,16 +78,21 @@ RecordedAnswers::~RecordedAnswers() {
 
 namespace {
 
-/// How a component asks it, if no component serves it.
-const detail::ServiceType* asked_type(const Runtime& runtime, const std::string& name) {
+/// How components ask it, if no component serves it. Empty: `why` says it if they differ.
+std::optional<detail::ServiceType> asked_type(const Runtime& runtime, const std::string& name, std::string& why) {
   const detail::ServiceType* type = nullptr;
   for (const auto& core : runtime.components())
     for (const detail::DeclaredService& service : core->services()) {
       if (service.name != name) continue;
-      if (service.server != nullptr) return nullptr;
+      if (service.server != nullptr) return std::nullopt;
+      if (type != nullptr &&
+          (type->question.hash != service.type.question.hash || type->answer.hash != service.type.answer.hash)) {
+        why = "components ask it with different types";
+        return std::nullopt;
+      }
       type = &service.type;
     }
-  return type;
+  return type == nullptr ? std::nullopt : std::optional(*type);
 }
 
 }  // namespace
@@ -96,8 +101,9 @@ bool RecordedAnswers::connect(Place place, const mcap::Channel& channel, const m
   if (!channel.topic.ends_with(kEnding) || schema == nullptr) return false;
   const std::string name = channel.topic.substr(0, channel.topic.size() - kEnding.size());
   const auto known = services_.find(name);
-  const detail::ServiceType* type = asked_type(runtime_, name);
-  if (known == services_.end() && type == nullptr) return false;
+  const std::optional<detail::ServiceType> type =
+      known != services_.end() ? known->second->type : asked_type(runtime_, name, why);
+  if (!type) return false;
   if (channel.message_encoding != "cdr" || schema->encoding != "ros2msg") {
     why = fmt::format("its events are encoded as '{}' with a schema in '{}', but only cdr and ros2msg are supported",
                       channel.message_encoding, schema->encoding);
@@ -110,10 +116,8 @@ bool RecordedAnswers::connect(Place place, const mcap::Channel& channel, const m
       why = fmt::format("{} is not how ROS 2 records a service", schema->name);
       return false;
     }
-    if (known == services_.end()) {
-      if (why = other_types(RosSchema(schema->name, text), *type); !why.empty()) return false;
-    }
-    Service* const service = known != services_.end() ? known->second.get() : service_of(name, why);
+    if (why = other_types(RosSchema(schema->name, text), *type); !why.empty()) return false;
+    Service* const service = known != services_.end() ? known->second.get() : service_of(name, *type, why);
     if (service == nullptr) return false;
     channels_.emplace(place, Channel{service, std::move(event)});
     return true;
@@ -124,8 +128,8 @@ bool RecordedAnswers::connect(Place place, const mcap::Channel& channel, const m
 }
 
 /// Serves it.
-RecordedAnswers::Service* RecordedAnswers::service_of(const std::string& name, std::string& why) {
-  const detail::ServiceType type = *asked_type(runtime_, name);
+RecordedAnswers::Service* RecordedAnswers::service_of(const std::string& name, const detail::ServiceType& type,
+                                                      std::string& why) {
   auto questions = AnyType::of_publisher(type.question.name, type.question.hash, type.question.schema);
   auto answers = AnyType::of_publisher(type.answer.name, type.answer.hash, type.answer.schema);
   if (!questions || !answers) {
@@ -133,7 +137,7 @@ RecordedAnswers::Service* RecordedAnswers::service_of(const std::string& name, s
                       questions ? type.answer.name : type.question.name);
     return nullptr;
   }
-  auto service = std::make_unique<Service>(name, CdrFramer(*std::move(questions)), *std::move(answers));
+  auto service = std::make_unique<Service>(name, type, CdrFramer(*std::move(questions)), *std::move(answers));
   Service* const made = service.get();
   runtime_.components().front()->service(
       name, type, {.holds = kMostHeld},
@@ -144,6 +148,7 @@ RecordedAnswers::Service* RecordedAnswers::service_of(const std::string& name, s
 
 void RecordedAnswers::ask(Service& service, detail::TakenQuestion&& question) const {
   ++service.report.asked;
+  drop_cancelled(service);
   const detail::SampleBlock& block = *question.block;
   const std::span<const std::byte> message(static_cast<const std::byte*>(block.message),
                                            service.questions.type().layout().size);
@@ -156,9 +161,9 @@ void RecordedAnswers::ask(Service& service, detail::TakenQuestion&& question) co
 }
 
 void RecordedAnswers::answer(Service& service, const Bytes& question, const Bytes& answer) const {
-  const auto same = std::ranges::find_if(service.waiting, [&](const Asked& asked) {
-    return asked.content == question && !asked.question.end.cancelled(asked.question.block->sequence);
-  });
+  drop_cancelled(service);
+  const auto same =
+      std::ranges::find_if(service.waiting, [&](const Asked& asked) { return asked.content == question; });
   if (same == service.waiting.end()) return;
   const detail::TakenQuestion& taken = same->question;
   AnyLoan loan = detail::untyped(taken.end.loan(), service.answers.message_type());
@@ -190,22 +195,48 @@ void RecordedAnswers::push(Place place, mcap::View bytes) {
   std::memcpy(key.client.data(), at(2), key.client.size());
   std::memcpy(&key.number, at(3), sizeof key.number);
   const auto kind = static_cast<Event>(*at(0));
-  const auto of_key = [&] {
-    return std::ranges::find_if(service.recorded, [&](const auto& one) { return one.first == key; });
-  };
   if (kind == Event::RequestSent || kind == Event::RequestReceived) {
     Bytes content = content_of(layout.fields[1], message_.data());
-    if (content.empty() || of_key() != service.recorded.end()) return;  // the client's and the server's view of one
-    if (service.recorded.size() == kMostRecorded) service.recorded.pop_front();
-    service.recorded.emplace_back(key, std::move(content));
+    if (!content.empty()) remember(service, {key, kind, std::move(content)});
     return;
   }
   const Bytes content = content_of(layout.fields[2], message_.data());
-  const auto question = of_key();
-  if (content.empty() || question == service.recorded.end()) return;
+  if (content.empty()) return;
+  const Bytes question = take(service, key);
+  if (question.empty()) return;
   ++service.report.recorded;
-  answer(service, question->second, content);
-  service.recorded.erase(question);
+  answer(service, question, content);
+}
+
+RecordedAnswers::Bytes RecordedAnswers::take(Service& service, const Key& key) {
+  const auto found = std::ranges::find(service.recorded, key, &Recorded::key);
+  if (found == service.recorded.end()) return {};
+  Bytes content = std::move(found->content);
+  service.recorded_bytes -= content.size();
+  service.recorded.erase(found);
+  return content;
+}
+
+void RecordedAnswers::remember(Service& service, Recorded&& question) {
+  const auto known = std::ranges::find(service.recorded, question.key, &Recorded::key);
+  if (known != service.recorded.end()) {
+    if (known->kind != question.kind) return;  // the client's and the server's view of one
+    (void)take(service, question.key);         // it had no answer, and a server that began again counts from 1
+  }
+  service.recorded_bytes += question.content.size();
+  service.recorded.push_back(std::move(question));
+  while (service.recorded.size() > kMostRecorded || service.recorded_bytes > kMostRecordedBytes) {
+    service.recorded_bytes -= service.recorded.front().content.size();
+    service.recorded.pop_front();
+  }
+}
+
+void RecordedAnswers::drop_cancelled(Service& service) {
+  std::erase_if(service.waiting, [](const Asked& asked) {
+    const bool is_cancelled = asked.question.end.cancelled(asked.question.block->sequence);
+    if (is_cancelled) detail::drop(asked.question.block);
+    return is_cancelled;
+  });
 }
 
 std::vector<SimulatedService> RecordedAnswers::report() const {

@@ -16,7 +16,9 @@
 #include "cardan/detail/service_end.hpp"
 #include "cardan/mcap/reader.hpp"
 #include "src/record/player/simulate.hpp"
+#include "src/runtime/component_core.hpp"
 #include "src/runtime/runtime.hpp"
+#include "src/transport/service/service_events.hpp"
 
 namespace cardan::record {
 
@@ -55,20 +57,35 @@ class RecordedAnswers {
     detail::TakenQuestion question;
     Bytes content;
   };
+  struct Recorded {
+    Key key;
+    detail::ServiceEvents::Kind kind;  ///< who saw the question: its client, or the server
+    Bytes content;
+  };
   struct Service {
-    Service(std::string name, CdrFramer its_questions, AnyType its_answers)
-        : questions(std::move(its_questions)), answers(std::move(its_answers)), report{.service = std::move(name)} {}
+    Service(std::string name, detail::ServiceType its_type, CdrFramer its_questions, AnyType its_answers)
+        : type(std::move(its_type)),
+          questions(std::move(its_questions)),
+          answers(std::move(its_answers)),
+          report{.service = std::move(name)} {}
+    detail::ServiceType type;
     CdrFramer questions;
     AnyType answers;
     SimulatedService report;
-    std::deque<Asked> waiting{};                   ///< in the simulation, the oldest first
-    std::deque<std::pair<Key, Bytes>> recorded{};  ///< questions whose answer has not come yet
+    std::deque<Asked> waiting{};      ///< in the simulation, the oldest first
+    std::deque<Recorded> recorded{};  ///< questions whose answer has not come yet
+    std::size_t recorded_bytes = 0;   ///< of their contents
   };
   struct Channel {
     Service* service;
     AnyType event;
   };
-  [[nodiscard]] Service* service_of(const std::string& name, std::string& why);
+  [[nodiscard]] Service* service_of(const std::string& name, const detail::ServiceType& type, std::string& why);
+  /// The recorded question, which is forgotten. Empty: it is unknown.
+  [[nodiscard]] static Bytes take(Service& service, const Key& key);
+  static void remember(Service& service, Recorded&& question);
+  /// Lets go of what nobody waits for any more: each holds a slot of its client.
+  static void drop_cancelled(Service& service);
   void ask(Service& service, detail::TakenQuestion&& question) const;
   void answer(Service& service, const Bytes& question, const Bytes& answer) const;
 

@@ -217,6 +217,7 @@ PublisherReport ObserverLink::report_of(handshake::Publication publication) cons
   PublisherReport report = std::move(publication.report);
   report.program = name_;
   report.pid = peer_.pid;
+  report.uid = peer_.uid;
   report.process = process_;
   // Also if its library does not say it. Another user's would be a lie: it would not show us such a publication.
   report.is_owners = publication.access == Access::Owner && peer_.uid == ::geteuid();

@@ -8,7 +8,7 @@
 
 namespace cardan::detail {
 
-bool FoundService::is_ours() const noexcept { return uid == ::geteuid() || uid == 0; }
+bool FoundService::is_ours() const noexcept { return server.uid == ::geteuid() || server.uid == 0; }
 
 std::string service_of(const std::string& card) { return card.substr(0, card.find('?')); }
 
@@ -18,7 +18,6 @@ FoundService read_card(const std::string& domain, const PublisherReport& server,
   ObservedSample sample;
   for (const auto& stream : observer.streams()) {
     if (stream->process() != server.process || stream->serial() != server.serial) continue;
-    found.uid = stream->peer().uid;
     if (!stream->copy_latest(sample)) continue;
     const auto* const card = sample.as<ServiceCard>();
     if (card == nullptr) continue;

@@ -15,7 +15,6 @@ namespace cardan::detail {
 struct FoundService {
   std::string name;
   PublisherReport server{};  ///< of its card: its subscribers are the clients
-  uid_t uid = 0;             ///< of the server
   struct Side {
     std::string type{};
     std::uint64_t layout = 0;

@@ -137,7 +137,10 @@ TakenQuestion ServerCore::delivered(SampleBlock* block) noexcept {
     return {};
   }
   statistics_.taken();
-  if (events_ != nullptr) events_->received(*caller, *block);
+  if (events_ != nullptr) {
+    events_->received(*caller, *block);
+    events_->report();
+  }
   return {.block = block, .end = {shared_from_this(), std::move(caller)}};
 }
 

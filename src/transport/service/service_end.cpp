@@ -72,6 +72,14 @@ bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexce
     return false;
   }
   filled.named.add(question);  // the answer rests on it
+  ServiceEvents* const events = server_ == nullptr ? nullptr : server_->events();
+  const bool published = publish(std::move(filled), question, events);
+  if (events != nullptr) events->report();
+  if (published && server_ != nullptr) server_->statistics().answered(steady_now() - question.publish_ns);
+  return published;
+}
+
+bool QuestionEnd::publish(Filled filled, const SampleBlock& question, ServiceEvents* events) const noexcept {
   const std::lock_guard lock(caller_->publishing);
   // Answers to questions that it has cancelled meanwhile must not push out one that it waits for.
   if (server_ != nullptr && untaken(*filled.core) >= filled.core->options().depth) {
@@ -79,13 +87,11 @@ bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexce
     return false;
   }
   // Before the answer, so that a recording has it before what the client makes of it.
-  if (ServiceEvents* const events = server_ == nullptr ? nullptr : server_->events())
+  if (events != nullptr)
     events->answered(*caller_, question.sequence, filled.core->message(filled.slot),
                      {filled.core->payload(filled.slot), filled.payload_bytes});
-  const bool published = filled.core->publish(
-      filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence), caller_->here(), filled.named);
-  if (published && server_ != nullptr) server_->statistics().answered(steady_now() - question.publish_ns);
-  return published;
+  return filled.core->publish(filled.slot, filled.payload_bytes, static_cast<std::int64_t>(question.sequence),
+                              caller_->here(), filled.named);
 }
 
 void QuestionEnd::decline(std::uint64_t sequence, const std::string& why) const {

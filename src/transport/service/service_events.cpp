@@ -16,6 +16,7 @@
 #include "cardan/message_schema.hpp"
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/layout_walk.hpp"
+#include "src/transport/protocol/layout.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -87,7 +88,7 @@ std::array<std::byte, 44> info_of(ServiceEvents::Kind kind, const ServedCaller& 
 std::size_t most_bytes(const ServiceOptions& options) {
   constexpr std::size_t kFixed = std::size_t{64} << 10;  // fixed parts, alignment
   const std::size_t most = std::max(options.max_bytes, options.max_answer_bytes);
-  return options.introspection == Introspection::Contents ? most + most / 8 + kFixed : 0;
+  return options.introspection == Introspection::Contents ? std::min(most + most / 8 + kFixed, layout::kMaxPayload) : 0;
 }
 
 }  // namespace
@@ -136,14 +137,15 @@ void ServiceEvents::close() noexcept {
 
 bool ServiceEvents::put(Side& side, std::span<const std::byte> message, std::span<const std::byte> payload,
                         AnyLoan& loan) const noexcept {
-  if (!side.framer.frame(message, payload)) return false;
+  if (!side.framer.frame(message, payload)) return true;  // malformed: nobody can read it
   const CdrFrame& frame = side.framer.parts();
   const std::array<std::span<const std::byte>, 3> pieces{frame.prefix, frame.payload, frame.suffix};
   auto& list = *reinterpret_cast<shm::VectorBase*>(loan.message() + side.list->offset);
+  const TypeLayout& element = *side.list->type->element;
   if (!make_room(*side.list->type, list, 1, false)) return false;
-  if (from_cdr(*side.list->type->element, CdrPieces(pieces), static_cast<std::byte*>(list.elements()))) return true;
-  (void)list.try_resize_elements(0, side.list->type->element->size);
-  return false;
+  const CdrResult result = from_framed_cdr(element, CdrPieces(pieces), static_cast<std::byte*>(list.elements()));
+  if (!result) (void)list.try_resize_elements(0, element.size);
+  return result || result.error != CdrError::NoRoom;
 }
 
 void ServiceEvents::publish(Kind kind, const ServedCaller& caller, std::uint64_t sequence, std::optional<Side>& side,
@@ -154,13 +156,23 @@ void ServiceEvents::publish(Kind kind, const ServedCaller& caller, std::uint64_t
   if (!loan) return;
   bind(type_.layout(), loan.message(), *loan.arena());
   const TypeLayout::Field& info = type_.layout().fields[kInfoField];
-  (void)from_cdr(*info.type, info_of(kind, caller, sequence), loan.message() + info.offset);
-  const bool whole = !side || put(*side, message, payload, loan);
+  const auto head = info_of(kind, caller, sequence);
+  const std::span<const std::byte> bytes(head);
+  (void)from_framed_cdr(*info.type, CdrPieces(&bytes, 1), loan.message() + info.offset);
+  if (side && !put(*side, message, payload, loan))
+    without_room_.store(std::max<std::size_t>(payload.size(), 1), std::memory_order_relaxed);
   publisher_->publish(std::move(loan));
-  if (!whole && !std::exchange(told_, true))
+}
+
+void ServiceEvents::report() noexcept {
+  const std::size_t bytes = without_room_.load(std::memory_order_relaxed);
+  if (bytes == 0 || told_.exchange(true, std::memory_order_relaxed)) return;
+  try {
     log(LogLevel::Warning, fmt::format("'{}': a message of {} bytes has no room there, and is published without "
                                        "its contents — raise max_bytes or max_answer_bytes of the service",
-                                       topic_, payload.size()));
+                                       topic_, bytes));
+  } catch (...) {  // it stays unsaid
+  }
 }
 
 void ServiceEvents::received(const ServedCaller& caller, const SampleBlock& question) noexcept {

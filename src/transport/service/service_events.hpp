@@ -10,6 +10,7 @@
 
 #include "cardan/any_publisher.hpp"
 #include "cardan/any_type.hpp"
+#include "cardan/detail/atomic.hpp"
 #include "cardan/service_options.hpp"
 #include "src/transport/service/served_caller.hpp"
 
@@ -38,6 +39,8 @@ class ServiceEvents {
   /// The server answers the question of that sequence. `message` is in this process's own slot.
   void answered(const ServedCaller& caller, std::uint64_t sequence, const void* message,
                 std::span<const std::byte> payload) noexcept;
+  /// Reports a message that had no room, once. Call it without locks: the log's sink may do anything.
+  void report() noexcept;
   /// Publishes nothing any more.
   void close() noexcept;
 
@@ -47,6 +50,7 @@ class ServiceEvents {
     CdrFramer framer;
     const TypeLayout::Field* list;
   };
+  /// Returns false if there is no room.
   [[nodiscard]] bool put(Side& side, std::span<const std::byte> message, std::span<const std::byte> payload,
                          AnyLoan& loan) const noexcept;
   void publish(Kind kind, const ServedCaller& caller, std::uint64_t sequence, std::optional<Side>& side,
@@ -57,7 +61,8 @@ class ServiceEvents {
   std::mutex mutex_;
   std::optional<Side> question_, answer_;  ///< empty: only that there was one is published
   std::optional<AnyPublisher> publisher_;
-  bool told_ = false;  ///< that one had no room
+  Atomic<std::size_t> without_room_{0};  ///< bytes of the first one that had none
+  Atomic<bool> told_{false};
 };
 
 }  // namespace cardan::detail
