@@ -61,15 +61,16 @@ constexpr std::uint64_t kMs = 1'000'000;
 
 /// The outcomes, each with its time in ms after the first message. 0: no answer.
 std::vector<std::pair<std::int64_t, std::int64_t>> outcomes;
+std::int64_t most_asked = 5;
 
-/// Asks each 10 ms, at most five times, for n + 1.
+/// Asks each 10 ms for n + 1.
 class ServicesTestAsker : public Component {
   void on_start(Context& context) override {
     add_ = context.client(kAdd);
     context.input(kTick, [](const Sample<Total>&) {});  // what a recording is for
     context.timer(10ms, [this, &context] {
       if (asked_ == 0) begin_ = context.now();
-      if (asked_ == 5) return;
+      if (asked_ == most_asked) return;
       add_.ask({.a = ++asked_, .b = 1}, 35ms, [this, &context](const Answer<Total>& answer) {
         outcomes.emplace_back((context.now() - begin_) / 1'000'000, answer ? answer->sum : 0);
       });
@@ -94,10 +95,10 @@ enum class What : std::uint8_t { Sent, Received, Answered, GotAnswer };
 /// The events of a server.
 class Recording {
  public:
-  explicit Recording(const std::string& definition = definition_of_add()) {
+  explicit Recording(const std::string& definition = definition_of_add(), std::uint64_t end = 100 * kMs) {
     channel_ = bag_.add("/add/_service_event", "test_msgs/srv/Add_Event", "ros2msg", definition, "cdr", {});
     const auto tick = bag_.add<Total>("/tick");
-    for (const std::uint64_t at : {std::uint64_t{0}, 100 * kMs}) bag_.write(tick, at, Total{1});
+    for (const std::uint64_t at : {std::uint64_t{0}, end}) bag_.write(tick, at, Total{1});
   }
   static std::string definition_of_add() {
     return detail::events_definition(detail::message_type_of<Sum>(), detail::message_type_of<Total>());
@@ -199,6 +200,27 @@ TEST(SimulatedServices, AMalformedEventIsCounted) {
   recording.write(What::Answered, 20 * kMs, 1, 1, 1001);
   const SimulateReport report = recording.run();
   EXPECT_EQ(report.services.at(0).malformed, 1U);
+  EXPECT_EQ(report.services.at(0).answered, 1U);
+}
+
+TEST(SimulatedServices, AServerThatBeganAgainCountsItsQuestionsFromOneAgain) {
+  Recording recording;
+  recording.write(What::Received, 1 * kMs, 1, 1, 77);  // it died before it answered
+  recording.write(What::Received, 11 * kMs, 1, 1, 1);
+  recording.write(What::Answered, 20 * kMs, 1, 1, 1001);
+  const SimulateReport report = recording.run();
+  EXPECT_EQ(report.services.at(0).answered, 1U);
+  EXPECT_EQ(outcomes.at(0).second, 1001);
+}
+
+TEST(SimulatedServices, QuestionsWithoutARecordedAnswerLeaveRoomForOthers) {
+  most_asked = 40;
+  Recording recording(Recording::definition_of_add(), 500 * kMs);
+  recording.write(What::Received, 395 * kMs, 1, 1, 39);
+  recording.write(What::Answered, 396 * kMs, 1, 1, 1039);
+  const SimulateReport report = recording.run();
+  most_asked = 5;
+  EXPECT_EQ(report.services.at(0).asked, 40U) << "none was refused";
   EXPECT_EQ(report.services.at(0).answered, 1U);
 }
 

@@ -13,6 +13,8 @@
 #include "cardan/log.hpp"
 #include "cardan/observer.hpp"
 #include "cardan/service.hpp"
+#include "src/messages/layout_cdr.hpp"
+#include "src/messages/layout_walk.hpp"
 #include "src/messages/ros_schema.hpp"
 #include "tests/support/run_directory.hpp"
 
@@ -261,6 +263,48 @@ TEST_F(ServiceEventsTest, AnAnswerWithoutRoomIsPublishedWithoutItsContentsAndSay
   }
   set_log({});
   EXPECT_NE(logged.find("'/map/_service_event': a message of 240000 bytes has no room"), std::string::npos) << logged;
+}
+
+/// Of a subscriber in another language: samples stay as they were published.
+detail::MessageType as_published(detail::MessageType type) {
+  type.has_arena = false;
+  type.arena_bytes = 0;
+  return type;
+}
+
+TEST_F(ServiceEventsTest, AQuestionBeyondTheBoundsOfItsTypeIsPublishedWithoutItsContents) {
+  // Of a text of 16-bit letters, another form on the wire would be tried next: never in the middle of an event.
+  const AnyType question =
+      AnyType::of_definition("test_msgs/msg/Wide", "wstring name\nstring<=4 short\nuint32[] values\n");
+  const AnyType answer = AnyType::of_definition("test_msgs/msg/Number", "int64 number\n");
+  const ServiceOptions options{.max_bytes = 1 << 12, .introspection = Introspection::Contents};
+  detail::ServerEnd server("/wide", as_published(question.message_type()), nullptr, answer.message_type(), options, {});
+  Events events("/wide/_service_event");
+  detail::ClientEnd client("/wide", question.message_type(), as_published(answer.message_type()), nullptr, options, {});
+  for (const std::size_t letters : {std::size_t{10}, std::size_t{4}}) {
+    AnyLoan loan = detail::untyped(client.loan(), question.message_type());
+    ASSERT_TRUE(loan);
+    bind(question.layout(), loan.message(), *loan.arena());
+    const auto fill = [&](std::size_t field, std::size_t count) {
+      const TypeLayout::Field& f = question.layout().fields[field];
+      auto& list = *reinterpret_cast<shm::VectorBase*>(loan.message() + f.offset);
+      ASSERT_TRUE(detail::make_room(*f.type, list, count, false));
+      std::memset(list.elements(), 'A', count * detail::element_bytes(*f.type));
+    };
+    fill(0, 40);
+    fill(1, letters);
+    fill(2, 100);
+    ASSERT_NE(client.ask(detail::take_out(loan), kLong).number, 0U);
+    const detail::TakenQuestion taken = server.wait(kLong);
+    ASSERT_NE(taken.block, nullptr);
+    const auto asked = events.next();
+    EXPECT_EQ(word(asked, kLists), letters == 4 ? 1U : 0U);
+    if (letters == 4) {
+      EXPECT_EQ(word(asked, kLists + 4), 40U);
+    }
+    taken.end.decline(taken.block->sequence, "for the test");
+    detail::drop(taken.block);
+  }
 }
 
 TEST_F(ServiceEventsTest, TheTypeHasTheNameOfTheServiceOrOfItsQuestion) {
