@@ -92,6 +92,7 @@ class Events {
   /// Empty: none comes, or it is malformed.
   std::vector<std::byte> next() {
     const AnySample sample = events_.wait(kLong);
+    payload_bytes = sample.payload().size();
     std::vector<std::byte> all;
     if (!sample || !framer_.frame(sample)) return all;
     const CdrFrame& parts = framer_.parts();
@@ -100,6 +101,7 @@ class Events {
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }
+  std::size_t payload_bytes = 0;  ///< of the last one
   /// Of /add.
   bool next(LocalMessage<Event>& event) { return static_cast<bool>(from_cdr(next(), *event)); }
 
@@ -299,6 +301,8 @@ TEST_F(ServiceEventsTest, AQuestionBeyondTheBoundsOfItsTypeIsPublishedWithoutIts
     ASSERT_NE(taken.block, nullptr);
     const auto asked = events.next();
     EXPECT_EQ(word(asked, kLists), letters == 4 ? 1U : 0U);
+    EXPECT_GE(events.payload_bytes, question.layout().size + 40 * sizeof(char16_t))
+        << "the texts were put over the question that they belong to";
     if (letters == 4) {
       EXPECT_EQ(word(asked, kLists + 4), 40U);
     }
