@@ -138,7 +138,7 @@ class Places {
     auto message = raw_->loan();
     message->transforms.push_back(placed("map", "red\x1b[31m\nok: 1 frame\r", {}));
     message->transforms.push_back(placed("map", "not\xff\xfeUTF-8", {}));
-    message->transforms.push_back(placed("map", std::string(60, 'x'), {{1e300, -1e300, 0}, {}}));
+    message->transforms.push_back(placed("map", std::string(60, 'x'), {{1e15, -1e15, 0}, {}}));
     message->transforms.push_back(placed("map", "nan", {{std::nan(""), 0, 0}, {}}));
     message->transforms.push_back(placed("map", "long", {{}, {0, 0, 0, 2}}));
     message->transforms.push_back(placed("map", "map", {}));
