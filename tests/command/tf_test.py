@@ -260,7 +260,7 @@ class Transforms(CommandCase):
         self.assertEqual(self.json_of("tf", "tree")["frames"][0]["name"], "map")
         far = self.json_of("tf", "echo", "map", "x" * 60, "--once")
         self.assertEqual(far["translation"]["x"], 1e15)
-        self.assertIn("x 1e+300  y -1e+300", self.run_cardan("tf", "echo", "map", "x" * 60, "--once"))
+        self.assertIn("x 1e+15  y -1e+15", self.run_cardan("tf", "echo", "map", "x" * 60, "--once"))
         self.assertEqual(len(self.run_cardan("tf", "tree", "--names").splitlines()), 4)
 
     def test_a_thousand_frames_in_a_row(self):
