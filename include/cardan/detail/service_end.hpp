@@ -33,7 +33,7 @@ class QuestionEnd {
   [[nodiscard]] bool cancelled(std::uint64_t sequence) const noexcept;
 
  private:
-  bool publish(Filled filled, const SampleBlock& question, ServiceEvents* events) const noexcept;
+  bool publish(const Filled& filled, const SampleBlock& question, ServiceEvents* events) const noexcept;
   std::shared_ptr<ServerCore> server_;
   std::shared_ptr<ServedCaller> caller_;
 };

@@ -187,7 +187,7 @@ void RosServices::add_writers(std::vector<Guid>& to) const {
 void RosServices::add_notes(std::vector<std::string>& to) const {
   for (const auto& [id, service] : services_)
     if (!service.report.note.empty()) to.push_back(service.report.topic + ": " + service.report.note);
-  for (const auto& [name, why] : problems_) to.push_back(name + ": " + why);
+  for (const auto& [name, why] : problems_) to.push_back(fmt::format("{}: {}", name, why));
   if (out_of_memory_ != 0) to.push_back(fmt::format("{} replies or services were lost without memory", out_of_memory_));
 }
 

@@ -73,13 +73,13 @@ bool QuestionEnd::reply(Filled filled, const SampleBlock& question) const noexce
   }
   filled.named.add(question);  // the answer rests on it
   ServiceEvents* const events = server_ == nullptr ? nullptr : server_->events();
-  const bool published = publish(std::move(filled), question, events);
+  const bool published = publish(filled, question, events);
   if (events != nullptr) events->report();
   if (published && server_ != nullptr) server_->statistics().answered(steady_now() - question.publish_ns);
   return published;
 }
 
-bool QuestionEnd::publish(Filled filled, const SampleBlock& question, ServiceEvents* events) const noexcept {
+bool QuestionEnd::publish(const Filled& filled, const SampleBlock& question, ServiceEvents* events) const noexcept {
   const std::lock_guard lock(caller_->publishing);
   // Answers to questions that it has cancelled meanwhile must not push out one that it waits for.
   if (server_ != nullptr && untaken(*filled.core) >= filled.core->options().depth) {
