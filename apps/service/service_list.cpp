@@ -119,7 +119,8 @@ std::optional<FoundService> find_service(const std::string& domain, const std::s
   warn_of_problems(report);
   if (foreign) {
     warn(fmt::format("'{}' is served by {} (pid {}) of {} only — --others asks it, or {}", service,
-                     foreign->server.program, foreign->server.pid, names_of({foreign->server.uid}), as_user({foreign->server.uid})));
+                     foreign->server.program, foreign->server.pid, names_of({foreign->server.uid}),
+                     as_user({foreign->server.uid})));
     return std::nullopt;
   }
   const std::string near = config::nearest(service, known);

@@ -205,8 +205,8 @@ bool report_simulation_loss(const SimulateReport& r) {
     }
   for (const record::SimulatedService& s : r.services) {
     if (s.asked > s.answered)
-      warn(fmt::format("{}: {} of {} questions got no answer: the recording has none for their content, or not in time", s.service,
-                       s.asked - s.answered, s.asked));
+      warn(fmt::format("{}: {} of {} questions got no answer: the recording has none for their content, or not in time",
+                       s.service, s.asked - s.answered, s.asked));
     if (s.malformed > 0) warn(fmt::format("{}: {} recorded events are malformed", s.service, s.malformed));
     lost = lost || s.asked > s.answered || s.malformed > 0;
   }
