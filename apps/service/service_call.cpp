@@ -27,24 +27,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-AnyType type_of(const FoundService::Side& side) {
-  if (auto type = AnyType::of_publisher(side.type, side.layout, side.schema)) return *std::move(type);
-  throw Error(ErrorCode::Incompatible, fmt::format("the memory layout of {} is not known here", side.type),
-              "ask with a program: only types whose layout follows from their definition can be written as JSON, not "
-              "those with alignas or bit fields");
-}
-
-/// Its samples stay as they were published, and are checked when they are read.
-AnyMessageType as_published(AnyMessageType type) {
-  type.has_arena = false;
-  type.arena_bytes = 0;
-  return type;
-}
-
 class Call {
  public:
   Call(const CallOptions& o, const FoundService& service)
-      : o_(o), service_(service), question_(type_of(service.question)), answer_(type_of(service.answer)) {}
+      : o_(o), service_(service), question_(service.question.any_type()), answer_(service.answer.any_type()) {}
 
   int run() {
     std::string why;
@@ -58,7 +44,8 @@ class Call {
                   fmt::format("the question needs {} bytes, but '{}' allows {}", payload, service_.name,
                               service_.question.max_bytes),
                   "shorten its lists and texts");
-    detail::ClientEnd client(service_.name, question_.message_type(), as_published(answer_.message_type()), nullptr,
+    detail::ClientEnd client(service_.name, question_.message_type(), detail::as_published(answer_.message_type()),
+                             nullptr,
                              {.max_bytes = payload,
                               .max_answer_bytes = service_.answer.max_bytes,
                               .pending = 1,
@@ -119,10 +106,7 @@ class Call {
     if (!framer.frame({static_cast<const std::byte*>(block.message), answer_.layout().size},
                       {block.payload, static_cast<std::size_t>(block.payload_bytes)}))
       return std::nullopt;
-    const CdrFrame& parts = framer.parts();
-    std::vector<std::byte> cdr(parts.prefix.begin(), parts.prefix.end());
-    cdr.insert(cdr.end(), parts.payload.begin(), parts.payload.end());
-    cdr.insert(cdr.end(), parts.suffix.begin(), parts.suffix.end());
+    const std::vector<std::byte> cdr = framer.parts().joined();
     const RosSchema schema(answer_.message_type().name, answer_.message_type().schema);
     const std::size_t longest = o_.list >= 0 ? static_cast<std::size_t>(o_.list) : o_.json ? 64 : 8;
     return cdr_json(schema, cdr, longest);

@@ -15,6 +15,7 @@
 #include "cardan/clock.hpp"
 #include "cardan/error.hpp"
 #include "src/transport/endpoint/publisher_contract.hpp"
+#include "src/transport/service/found_service.hpp"
 
 namespace cardan::apps::top {
 namespace {
@@ -100,7 +101,7 @@ void Collector::add_service(Figures& into, const PublisherReport& card) {
   const bool is_first = looked_ns_ == 0;
   const ServiceReport before = old != publishers_.end() ? old->second.service : is_first ? now : ServiceReport{};
   const ServiceReport& first = first_of_services_.try_emplace({card.process, card.serial}, before).first->second;
-  ServiceFigures figures{.name = card.topic.substr(0, card.topic.find('?')), .server = card, .counts = now};
+  ServiceFigures figures{.name = detail::service_of(card.topic), .server = card, .counts = now};
   figures.counts.taken = less(now.taken, before.taken);
   figures.counts.answered = less(now.answered, before.answered);
   figures.counts.declined = less(now.declined, before.declined);
@@ -119,11 +120,11 @@ void Collector::add_topics(Figures& into) {
   into.seconds = looked_ns_ == 0 ? 0 : static_cast<double>(now - looked_ns_) / 1e9;
   into.problems = report.problems;
   for (const std::string& name : report.closed)
-    if (!name.ends_with('?')) into.closed.push_back(name);
+    if (!detail::is_of_service(name)) into.closed.push_back(name);
   std::map<std::string, TopicFigures> topics;
   for (const PublisherReport& p : report.publishers) {
     if (is_own(p)) continue;
-    if (p.topic.ends_with('?')) {
+    if (detail::is_of_service(p.topic)) {
       add_service(into, p);
       continue;
     }

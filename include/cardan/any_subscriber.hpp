@@ -83,7 +83,7 @@ class AnySubscriber {
   /// is read; the default is what a topic can carry at most.
   AnySubscriber(const std::string& topic, AnyMessageType type,
                 const TopicOptions& topic_options = {.max_bytes = std::size_t{1} << 30}, SubscriberOptions options = {})
-      : end_(topic, untyped(std::move(type)), nullptr, topic_options, std::move(options)) {}
+      : end_(topic, detail::as_published(std::move(type)), nullptr, topic_options, std::move(options)) {}
 
   [[nodiscard]] AnySample take() noexcept { return sample(end_.take()); }
   [[nodiscard]] AnySample wait() noexcept { return sample(end_.wait()); }
@@ -101,12 +101,6 @@ class AnySubscriber {
 
  private:
   friend struct detail::EndOf;
-  /// Samples stay as they were published. The code that reads them copies and checks what it needs.
-  static AnyMessageType untyped(AnyMessageType type) {
-    type.has_arena = false;
-    type.arena_bytes = 0;
-    return type;
-  }
   static AnySample sample(detail::SampleBlock* block) noexcept {
     return AnySample(detail::sample_of<detail::Anything>(block));
   }

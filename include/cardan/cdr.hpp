@@ -35,6 +35,15 @@ struct CdrFrame {
 
   /// Bytes of the three parts together.
   [[nodiscard]] std::size_t size() const noexcept { return prefix.size() + payload.size() + suffix.size(); }
+  /// The three parts in one piece. Allocates.
+  [[nodiscard]] std::vector<std::byte> joined() const {
+    std::vector<std::byte> all;
+    all.reserve(size());
+    all.insert(all.end(), prefix.begin(), prefix.end());
+    all.insert(all.end(), payload.begin(), payload.end());
+    all.insert(all.end(), suffix.begin(), suffix.end());
+    return all;
+  }
 };
 
 namespace detail {

@@ -97,12 +97,14 @@ class SchemaWriter {
     (add<std::remove_cvref_t<decltype(std::declval<T&>().*Members)>>(), ...);
   }
 
+  /// If its name is new.
+  void add_definition(const RosDefinition& definition);
+  /// The same of all definitions in a schema text; its first one, which has no head, is of `name`.
+  void add_schema(std::string_view name, std::string_view schema);
   [[nodiscard]] std::string text() const;
 
  private:
   [[nodiscard]] bool has(std::string_view name) const;
-  /// If its name is new.
-  void add_definition(const RosDefinition& definition);
   static void add_field(std::string& body, const std::string& type, std::string_view name);
 
   std::vector<std::pair<std::string, std::string>> parts_;

@@ -8,10 +8,10 @@
 #include <typeinfo>
 #include <utility>
 
-#include "cardan/error.hpp"
 #include "cardan/any_type.hpp"
 #include "cardan/codec.hpp"
 #include "cardan/detail/sample_block.hpp"
+#include "cardan/error.hpp"
 #include "python/src/content.hpp"
 #include "python/src/message.hpp"
 
@@ -23,10 +23,7 @@ struct PythonMessage {};
 /// `input`: samples stay as they were published, because Content checks what it copies.
 [[nodiscard]] inline detail::PayloadType payload_of(const AnyType& type, bool input) {
   detail::PayloadType made{.cpp = typeid(PythonMessage), .shared = type.message_type(), .native = true};
-  if (input) {
-    made.shared->has_arena = false;
-    made.shared->arena_bytes = 0;
-  }
+  if (input) made.shared = detail::as_published(type.message_type());
   return made;
 }
 

@@ -11,6 +11,7 @@ struct LocalService {
   std::uint32_t id = 0;  ///< a server that starts again gets another one
   std::string name{};
   std::string beyond{};    ///< its name on the other side
+  std::string type{};      ///< "pkg/srv/Map" as in ROS 2; empty: its types are not named so
   bool is_owners = false;  ///< no peer of another user may ask it
   std::string question_type{}, question_definition{}, answer_type{}, answer_definition{};
 };

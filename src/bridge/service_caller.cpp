@@ -40,13 +40,6 @@ void empty(const Fd& fd) noexcept {
   (void)!::read(fd.get(), &count, sizeof count);
 }
 
-/// Its samples stay as they were published, and are checked when they are read.
-AnyMessageType as_published(AnyMessageType type) {
-  type.has_arena = false;
-  type.arena_bytes = 0;
-  return type;
-}
-
 }  // namespace
 
 ServiceCaller::Open::Open(const std::string& domain, const detail::FoundService& service, AnyType its_question,
@@ -54,7 +47,7 @@ ServiceCaller::Open::Open(const std::string& domain, const detail::FoundService&
     : question(std::move(its_question)),
       answer(std::move(its_answer)),
       pending(std::max<std::uint32_t>(service.pending, 1)),
-      end(service.name, question.message_type(), as_published(answer.type().message_type()), nullptr,
+      end(service.name, question.message_type(), detail::as_published(answer.type().message_type()), nullptr,
           {.max_bytes = static_cast<std::size_t>(
                std::min<std::uint64_t>(service.question.max_bytes, question.payload_bytes(kMostQuestionBytes))),
            .max_answer_bytes = service.answer.max_bytes,
@@ -96,6 +89,7 @@ void ServiceCaller::forget(std::uint64_t peer) {
 }
 
 std::vector<ServiceCaller::Result> ServiceCaller::results() {
+  if (!has_results_.exchange(false, std::memory_order_acquire)) return {};
   empty(ready_);
   const std::lock_guard lock(mutex_);
   answer_bytes_ = 0;
@@ -206,6 +200,7 @@ void ServiceCaller::look_at(const PublisherReport& server, Server& known) {
   LocalService service{.id = known.id,
                        .name = found.name,
                        .beyond = name_beyond(*rule, found.name),
+                       .type = detail::ros_service_type(found.question.type, found.answer.type),
                        .is_owners = server.is_owners && !sends_owners(*rule, found.name),
                        .question_type = found.question.type,
                        .question_definition = found.question.schema,
@@ -225,7 +220,7 @@ void ServiceCaller::remove(std::uint32_t id) {
   add(Change{.added = false, .service = {.id = id}});
 }
 
-/// Closes one that nobody waits for, the one that was not used for longest. Throws Error (Limit): there is none.
+/// Closes the client that has been idle for longest. Throws Error (Limit): all have questions without an answer.
 void ServiceCaller::make_room() {
   if (open_.size() < kMostOpen) return;
   auto oldest = open_.end();
@@ -239,12 +234,7 @@ void ServiceCaller::make_room() {
 
 ServiceCaller::Open& ServiceCaller::open(const Known& known) {
   if (const auto it = open_.find(known.service.id); it != open_.end()) return *it->second;
-  const auto type_of = [](const detail::FoundService::Side& side) {
-    if (auto type = AnyType::of_publisher(side.type, side.layout, side.schema)) return *std::move(type);
-    throw Error(ErrorCode::Incompatible, "the memory layout of " + side.type + " does not follow from its definition",
-                "remove alignas and bit fields from it");
-  };
-  AnyType question = type_of(known.found.question), answer = type_of(known.found.answer);
+  AnyType question = known.found.question.any_type(), answer = known.found.answer.any_type();
   make_room();
   auto one = std::make_unique<Open>(domain_, known.found, std::move(question), std::move(answer));
   return *open_.emplace(known.service.id, std::move(one)).first->second;
@@ -253,7 +243,7 @@ ServiceCaller::Open& ServiceCaller::open(const Known& known) {
 /// It waits for its turn.
 void ServiceCaller::accept(Call&& call) {
   const auto known = known_.find(call.service);
-  if (known == known_.end()) return fail(call, "there is no such service any more");
+  if (known == known_.end()) return fail(call, "the service has ended");
   try {
     Open& one = open(known->second);
     one.used_ns = steady_now();
@@ -312,7 +302,7 @@ ServiceCaller::Answer ServiceCaller::answer_to(std::uint32_t service, Open& one,
   const std::span<const std::byte> message(static_cast<const std::byte*>(block.message),
                                            one.answer.type().layout().size);
   if (!one.answer.frame(message, {block.payload, static_cast<std::size_t>(block.payload_bytes)})) {
-    answer.failure = "the answer is malformed, or there is no memory for it";
+    answer.failure = "the bridge cannot read the answer: it is malformed, or memory ran out";
     return answer;
   }
   const CdrFrame& frame = one.answer.parts();
@@ -320,10 +310,7 @@ ServiceCaller::Answer ServiceCaller::answer_to(std::uint32_t service, Open& one,
     answer.failure = fmt::format("the answer has {} bytes, of {} at most", frame.size(), kMostAnswerBytes);
     return answer;
   }
-  answer.answer.reserve(frame.size());
-  for (const std::span<const std::byte> part :
-       {std::span<const std::byte>(frame.prefix), frame.payload, std::span<const std::byte>(frame.suffix)})
-    answer.answer.insert(answer.answer.end(), part.begin(), part.end());
+  answer.answer = frame.joined();
   return answer;
 }
 
@@ -397,6 +384,7 @@ void ServiceCaller::add(Result&& result) {
     answer_bytes_ += bytes;
     if (counts && unanswered_ != 0) --unanswered_;
   }
+  has_results_.store(true, std::memory_order_release);
   ring(ready_);
 }
 

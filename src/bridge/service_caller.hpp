@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cardan/any_type.hpp"
+#include "cardan/detail/atomic.hpp"
 #include "cardan/detail/fd.hpp"
 #include "cardan/detail/service_end.hpp"
 #include "src/bridge/local_service.hpp"
@@ -58,14 +59,14 @@ class ServiceCaller {
     std::uint64_t peer = 0;
     std::uint32_t service = 0, number = 0;
     std::vector<std::byte> answer{};  ///< CDR
-    std::string failure{};            ///< for people: why there is none; empty: there is one
+    std::string failure{};            ///< for people: the reason for a missing answer; empty: `answer` is set
   };
   struct Change {
     bool added = false;  ///< false: its server has ended; only `id` is set
     LocalService service{};
   };
   using Result = std::variant<Change, Answer>;
-  /// All since the last call, in order. Empties fd().
+  /// All since the last call, in order. Empties fd(). Without results it costs a load.
   [[nodiscard]] std::vector<Result> results();
   /// Readable when there are results.
   [[nodiscard]] int fd() const noexcept { return ready_.get(); }
@@ -125,6 +126,7 @@ class ServiceCaller {
   std::deque<Call> calls_;
   std::set<std::uint64_t> gone_;  ///< peers
   std::vector<Result> results_;
+  Atomic<bool> has_results_{false};
   std::size_t unanswered_ = 0, answer_bytes_ = 0;  ///< calls; bytes in `results_`
   bool stop_ = false;
   // Of the thread.

@@ -95,7 +95,7 @@ TEST_F(ServiceCallerTest, SaysWhyThereIsNoAnswer) {
   ASSERT_TRUE(caller.call({.peer = 1, .service = service.id, .number = 1, .question = std::vector<std::byte>(7)}));
   EXPECT_NE(answer(caller).failure.find("does not fit"), std::string::npos);
   ASSERT_TRUE(call(caller, service.id + 1, 2, 1, 2));
-  EXPECT_NE(answer(caller).failure.find("no such service"), std::string::npos);
+  EXPECT_NE(answer(caller).failure.find("the service has ended"), std::string::npos);
   ASSERT_TRUE(call(caller, service.id, 3, 1, 2));
   auto question = server->wait(kLong);
   ASSERT_TRUE(question);
@@ -181,7 +181,7 @@ TEST_F(ServiceCallerTest, AServerThatBeginsAgainIsAskedOnce) {
   EXPECT_EQ(change.service.id, before.id);
   const LocalService now = found(caller);
   ASSERT_TRUE(call(caller, before.id, 2, 1, 2));
-  EXPECT_NE(answer(caller).failure.find("no such service"), std::string::npos);
+  EXPECT_NE(answer(caller).failure.find("the service has ended"), std::string::npos);
   ASSERT_TRUE(call(caller, now.id, 3, 1, 2));
   ASSERT_TRUE(server->wait(kLong).reply(Total{3}));
   EXPECT_EQ(answer(caller).failure, "");

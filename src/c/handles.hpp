@@ -96,14 +96,6 @@ inline int result_of(Reason reason) {
   }
 }
 
-/// A message as it was published, for a reader that checks it.
-inline AnyMessageType as_published(const AnyType& type) {
-  AnyMessageType made = type.message_type();
-  made.has_arena = false;
-  made.arena_bytes = 0;
-  return made;
-}
-
 /// Takes over the reference. Null: it is malformed.
 inline std::unique_ptr<cardan_sample> framed(CdrFramer& framer, detail::SampleBlock* block) {
   Sample<detail::Anything> sample = detail::sample_of<detail::Anything>(block);

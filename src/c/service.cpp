@@ -122,14 +122,14 @@ cardan_server* cardan_serve(const char* service, const cardan_service_options* g
   return guarded<cardan_server*>(nullptr, [&] {
     Contract contract(given);
     const std::string name = text(service);
-    detail::ServerEnd end(name, as_published(contract.question), nullptr, contract.answer.message_type(),
-                          options_of(contract.options,
-                                     introspection_of(contract.options.introspection) == cardan::Introspection::Contents
-                                         ? contract.question.payload_bytes(contract.options.max_bytes)
-                                         : kMostRead,
-                                     contract.answer.payload_bytes(contract.options.max_answer_bytes)),
-                          {.domain = text(contract.options.domain),
-                           .holds = contract.options.holds != 0 ? contract.options.holds : kUsualHolds});
+    // Questions of any size are read, but for events their size must be known.
+    const bool has_events = introspection_of(contract.options.introspection) == cardan::Introspection::Contents;
+    const std::size_t most_asked = has_events ? contract.question.payload_bytes(contract.options.max_bytes) : kMostRead;
+    detail::ServerEnd end(
+        name, detail::as_published(contract.question.message_type()), nullptr, contract.answer.message_type(),
+        options_of(contract.options, most_asked, contract.answer.payload_bytes(contract.options.max_answer_bytes)),
+        {.domain = text(contract.options.domain),
+         .holds = contract.options.holds != 0 ? contract.options.holds : kUsualHolds});
     return new cardan_server{std::move(contract.answer), cardan::CdrFramer(std::move(contract.question)),
                              std::move(end), name};
   });
@@ -208,7 +208,8 @@ cardan_client* cardan_open_client(const char* service, const cardan_service_opti
     const std::string name = text(service);
     const cardan::ServiceOptions options =
         options_of(contract.options, contract.question.payload_bytes(contract.options.max_bytes), kMostRead);
-    cardan::AnyMessageType asked = contract.question.message_type(), answered = as_published(contract.answer);
+    cardan::AnyMessageType asked = contract.question.message_type(),
+                           answered = detail::as_published(contract.answer.message_type());
     return new cardan_client{std::move(contract.question), cardan::CdrFramer(std::move(contract.answer)), name,
                              detail::ClientEnd(name, std::move(asked), std::move(answered), nullptr, options,
                                                {.domain = text(contract.options.domain)})};

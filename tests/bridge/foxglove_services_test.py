@@ -43,13 +43,13 @@ class Services(FoxgloveCase):
         call(5, region(1), b"json")
         self.assertIn("encoded as 'cdr'", failure(5))
         call(6, region(1), of=77)
-        self.assertIn("no such service", failure(6))
+        self.assertIn("does not exist", failure(6))
         viewer.socket.send(struct.pack("<BIII", 2, service["id"], 7, 1 << 30))
         viewer.status("malformed")
         server.kill()
         self.assertEqual(viewer.text("unadvertiseServices")["serviceIds"], [service["id"]])
         call(8, region(1))
-        self.assertIn("no such service", failure(8))
+        self.assertIn("does not exist", failure(8))
 
     def test_services_are_called_only_where_the_rules_say_so(self):
         self.start("example_map_server", stdin=subprocess.DEVNULL)

@@ -25,6 +25,13 @@ namespace detail {
 
 using MessageType = AnyMessageType;
 
+/// For a reader that takes samples as they were published, and copies and checks what it needs.
+[[nodiscard]] inline MessageType as_published(MessageType type) {
+  type.has_arena = false;
+  type.arena_bytes = 0;
+  return type;
+}
+
 /// Allocates.
 [[nodiscard]] MessageType make_message_type(std::string_view name, std::string_view schema, std::uint64_t hash,
                                             std::size_t bytes, std::size_t alignment, bool has_arena);

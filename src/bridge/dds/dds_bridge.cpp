@@ -96,7 +96,7 @@ bool DdsBridge::pass() {
   update_writers();
   update_readers(rung, now);
   watch(now);
-  if (interfaces_.carry_services()) endpoints_changed_ = true;
+  if (interfaces_.carry_services(static_cast<bool>(rung))) endpoints_changed_ = true;
   if ((rung && node_.learn()) || endpoints_changed_) announce();
   if (rung) interfaces_.carry();
   note_rung(rung);

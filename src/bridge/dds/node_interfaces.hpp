@@ -34,7 +34,7 @@ class NodeInterfaces {
   [[nodiscard]] int fd() { return log_ ? log_->fd() : -1; }
 
   /// Of services of this computer. Returns whether endpoints have come or gone.
-  bool carry_services() { return ros_services_.carry(); }
+  bool carry_services(bool take) { return ros_services_.carry(take); }
   [[nodiscard]] int services_fd() const noexcept { return ros_services_.fd(); }
 
   [[nodiscard]] std::vector<Guid> readers() const;

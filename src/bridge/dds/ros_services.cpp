@@ -19,15 +19,6 @@ namespace {
 constexpr std::size_t kCdrHead = 4;
 constexpr std::size_t kMostGone = 1024;
 
-/// "Map" of "pkg/srv/Map_Request". Empty: it has another form.
-std::string_view service_in(std::string_view type, std::string_view package, std::string_view ending) {
-  const std::size_t slash = type.rfind('/');
-  if (slash == std::string_view::npos || !type.ends_with(ending)) return {};
-  const std::string_view folder = type.substr(0, slash);
-  if (folder != fmt::format("{}/srv", package) && folder != fmt::format("{}/msg", package)) return {};
-  return type.substr(slash + 1, type.size() - slash - 1 - ending.size());
-}
-
 /// So that one participant leaves room for others at a service.
 std::uint64_t peer_of(const Guid& who) {
   std::uint64_t peer = 0;
@@ -42,18 +33,11 @@ EndpointQos qos(const std::string& type, const std::string& definition, std::uin
 
 }  // namespace
 
-std::string dds_service_type(std::string_view question, std::string_view answer) {
-  const std::string_view package = question.substr(0, question.find('/'));
-  const std::string_view asked = service_in(question, package, "_Request");
-  if (asked.empty() || service_in(answer, package, "_Response") != asked) return {};
-  return fmt::format("{}::srv::dds_::{}", package, asked);
-}
-
 RosServices::RosServices(const Participant& participant, const Rules& rules) : participant_(participant) {
   if (rules.dds.call_services) caller_ = std::make_unique<ServiceCaller>(rules.domain, rules.out);
 }
 
-bool RosServices::carry() {
+bool RosServices::carry(bool take) {
   if (!caller_) return false;
   bool changed = false;
   for (ServiceCaller::Result& result : caller_->results()) {
@@ -66,7 +50,9 @@ bool RosServices::carry() {
       ++out_of_memory_;
     }
   }
-  for (auto& [id, service] : services_) take_requests(id, service);
+  // What came before a service was offered rang no bell for it.
+  if (take || changed)
+    for (auto& [id, service] : services_) take_requests(id, service);
   return changed;
 }
 
@@ -79,9 +65,10 @@ bool RosServices::change(ServiceCaller::Change&& change) {
     services_.erase(gone);
     return true;
   }
-  const std::string type = dds_service_type(s.question_type, s.answer_type);
-  if (type.empty() || s.is_owners || !is_ros_topic(s.beyond)) return false;
-  const std::string ros = fmt::format("{}/srv/{}", type.substr(0, type.find(':')), type.substr(type.rfind(':') + 1));
+  const std::string& ros = s.type;
+  if (ros.empty() || s.is_owners || !is_ros_topic(s.beyond)) return false;
+  const std::string type =
+      fmt::format("{}::srv::dds_::{}", ros.substr(0, ros.find('/')), ros.substr(ros.rfind('/') + 1));
   try {
     services_.try_emplace(s.id, Service{OwnReader(participant_, "rq" + s.beyond + "Request", type + "_Request_",
                                                   qos(ros + "_Request", s.question_definition, kRequestDepth),

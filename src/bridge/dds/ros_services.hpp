@@ -18,10 +18,6 @@
 
 namespace cardan::bridge::dds {
 
-/// "pkg::srv::dds_::Map" of a question "pkg/srv/Map_Request" and an answer "pkg/srv/Map_Response", which may also be
-/// below "msg". Empty: these are not the names of a service of ROS 2.
-[[nodiscard]] std::string dds_service_type(std::string_view question, std::string_view answer);
-
 /// The services of this computer for nodes of ROS 2: those that `out` sends, and whose types have names as in ROS 2.
 /// Requests come in the form of rmw_cyclonedds; a question without an answer gets no reply, because ROS 2 has none.
 /// Thread safety: one thread. No function blocks but the destructor, for at most some seconds.
@@ -31,8 +27,8 @@ class RosServices {
 
   /// `rules` and `participant` outlive it. Throws Error (Limit, System).
   RosServices(const Participant& participant, const Rules& rules);
-  /// Takes requests, and sends replies. Returns whether endpoints have come or gone.
-  bool carry();
+  /// Sends replies, and takes requests if there may be new ones. Returns whether endpoints have come or gone.
+  bool carry(bool take);
   /// Readable when there is a reply, or a service has come or gone. Requests ring the participant's bell.
   [[nodiscard]] int fd() const noexcept { return caller_ ? caller_->fd() : -1; }
 

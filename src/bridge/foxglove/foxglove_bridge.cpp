@@ -43,11 +43,7 @@ FramePtr copy_of(const OutgoingFrame& frame) {
   copy->steady_ns = frame.steady_ns;
   copy->source_ns = frame.source_ns;
   copy->sequence = frame.sequence;
-  auto& bytes = copy->cdr.prefix;
-  bytes.reserve(frame.size());
-  bytes.insert(bytes.end(), frame.cdr.prefix.begin(), frame.cdr.prefix.end());
-  bytes.insert(bytes.end(), frame.cdr.payload.begin(), frame.cdr.payload.end());
-  bytes.insert(bytes.end(), frame.cdr.suffix.begin(), frame.cdr.suffix.end());
+  copy->cdr.prefix = frame.cdr.joined();
   return copy;
 }
 

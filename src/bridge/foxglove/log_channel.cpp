@@ -17,9 +17,7 @@ bool is_log(const LocalTopic& topic) {
 
 FramePtr log_frame(const OutgoingFrame& line) {
   // The texts are views of what the reader reads: one piece, so that none of them is a copy that the next one replaces.
-  std::vector<std::byte> all(line.cdr.prefix);
-  all.insert(all.end(), line.cdr.payload.begin(), line.cdr.payload.end());
-  all.insert(all.end(), line.cdr.suffix.begin(), line.cdr.suffix.end());
+  const std::vector<std::byte> all = line.cdr.joined();
   CdrReader in{std::span<const std::byte>(all)};
   LogLineView view;
   if (!in.number(view.stamp) || !in.number(view.level) || !in.string(view.process) || !in.string(view.component) ||

@@ -254,7 +254,7 @@ std::string advertise_services_text(const std::vector<const LocalService*>& serv
   for (const LocalService* s : services)
     all.push_back({{"id", s->id},
                    {"name", s->beyond},
-                   {"type", s->question_type},
+                   {"type", s->type.empty() ? s->question_type : s->type},
                    {"request", side_of_service(s->question_type, s->question_definition)},
                    {"response", side_of_service(s->answer_type, s->answer_definition)}});
   return dump({{"op", "advertiseServices"}, {"services", std::move(all)}});

@@ -13,6 +13,8 @@
 #include "cardan/configuration.hpp"
 #include "src/base/text_of_json.hpp"
 #include "src/system/launcher/usage.hpp"
+#include "src/transport/endpoint/publisher_contract.hpp"
+#include "src/transport/service/found_service.hpp"
 
 namespace cardan::bridge::foxglove {
 namespace {
@@ -163,8 +165,8 @@ Look look_of(const DomainReport& report, const Rules& rules, LatencyHistory& his
   history.next();
   for (const PublisherReport& p : report.publishers) {
     if (p.topic.starts_with("/cardan/")) continue;
-    if (p.topic.ends_with('?')) {
-      const std::string name = p.topic.substr(0, p.topic.find('?'));
+    if (detail::is_of_service(p.topic)) {
+      const std::string name = detail::service_of(p.topic);
       if (const TopicRule* const rule = rule_for(rules.out, name, p.type))
         services.push_back(
             service_json(name_beyond(*rule, name), p,

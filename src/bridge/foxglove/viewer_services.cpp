@@ -30,8 +30,10 @@ void Viewer::call(std::span<const std::byte> bytes) {
   ServiceCaller* const caller = hub_.services();
   if (caller == nullptr)
     return fail("This server does not let clients call services (\"call_services\" of its rules).");
-  if (!services_.advertised.contains(asked->service)) return fail("There is no such service.");
+  if (!services_.advertised.contains(asked->service)) return fail("The service does not exist.");
   if (asked->encoding != "cdr") return fail("Questions are encoded as 'cdr'.");
+  if (asked->question.size() > ServiceCaller::kMostQuestionBytes)
+    return fail(fmt::format("A question has at most {} bytes.", ServiceCaller::kMostQuestionBytes));
   if (services_.calls >= kMostCallsOfOne)
     return fail(fmt::format("A client waits for the answers to at most {} calls.", kMostCallsOfOne));
   if (!caller->call({.peer = number_,

@@ -11,6 +11,7 @@
 #include "cardan/error.hpp"
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/ros_layout.hpp"
+#include "src/transport/protocol/layout.hpp"
 
 namespace cardan::record {
 namespace {
@@ -24,22 +25,13 @@ constexpr std::size_t kMostRecorded = 8192;
 constexpr std::size_t kMostRecordedBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kMostHeld = 200;
 
-std::vector<std::byte> joined(const CdrFrame& frame) {
-  std::vector<std::byte> all;
-  all.reserve(frame.size());
-  for (const std::span<const std::byte> part :
-       {std::span<const std::byte>(frame.prefix), frame.payload, std::span<const std::byte>(frame.suffix)})
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 /// The only message of a list of at most one; empty: none is there.
 std::vector<std::byte> content_of(const TypeLayout::Field& list, const std::byte* event) {
   const auto& vector = *reinterpret_cast<const shm::VectorBase*>(event + list.offset);
   if (vector.element_count() == 0) return {};
   CdrFrame frame;
   frame_cdr(*list.type->element, static_cast<const std::byte*>(vector.elements()), frame);
-  return joined(frame);
+  return frame.joined();
 }
 
 /// A file may say anything.
@@ -67,17 +59,6 @@ std::string other_types(const RosSchema& recorded, const detail::ServiceType& as
   return {};
 }
 
-}  // namespace
-
-RecordedAnswers::RecordedAnswers(Runtime& runtime) : runtime_(runtime) {}
-
-RecordedAnswers::~RecordedAnswers() {
-  for (const auto& [name, service] : services_)
-    for (const Asked& asked : service->waiting) detail::drop(asked.question.block);
-}
-
-namespace {
-
 /// How components ask it, if no component serves it. Empty: `why` says it if they differ.
 std::optional<detail::ServiceType> asked_type(const Runtime& runtime, const std::string& name, std::string& why) {
   const detail::ServiceType* type = nullptr;
@@ -96,6 +77,13 @@ std::optional<detail::ServiceType> asked_type(const Runtime& runtime, const std:
 }
 
 }  // namespace
+
+RecordedAnswers::RecordedAnswers(Runtime& runtime) : runtime_(runtime) {}
+
+RecordedAnswers::~RecordedAnswers() {
+  for (const auto& [name, service] : services_)
+    for (const Asked& asked : service->waiting) detail::drop(asked.question.block);
+}
 
 bool RecordedAnswers::connect(Place place, const mcap::Channel& channel, const mcap::Schema* schema, std::string& why) {
   if (!channel.topic.ends_with(kEnding) || schema == nullptr) return false;
@@ -157,7 +145,7 @@ void RecordedAnswers::ask(Service& service, detail::TakenQuestion&& question) co
     detail::drop(question.block);
     return;
   }
-  service.waiting.push_back({std::move(question), joined(service.questions.parts())});
+  service.waiting.push_back({std::move(question), service.questions.parts().joined()});
 }
 
 void RecordedAnswers::answer(Service& service, const Bytes& question, const Bytes& answer) const {
@@ -180,27 +168,32 @@ void RecordedAnswers::answer(Service& service, const Bytes& question, const Byte
 void RecordedAnswers::push(Place place, mcap::View bytes) {
   const Channel& channel = channels_.at(place);
   Service& service = *channel.service;
-  const TypeLayout& layout = channel.event.layout();
-  message_.assign(layout.size, std::byte{});
-  payload_.resize(channel.event.payload_bytes(bytes.size()));
+  const TypeLayout& event = channel.event.layout();
+  message_.assign(event.size, std::byte{});
+  const std::size_t payload = channel.event.payload_bytes(bytes.size());
+  if (payload > layout::kMaxPayload) {  // no honest event needs that
+    ++service.report.malformed;
+    return;
+  }
+  payload_.resize(payload);
   shm::Arena arena;
   arena.place(payload_.data(), payload_.size());
   if (!channel.event.fill(bytes, message_.data(), &arena)) {
     ++service.report.malformed;
     return;
   }
-  const TypeLayout::Field& info = layout.fields[0];
+  const TypeLayout::Field& info = event.fields[0];
   const auto at = [&](std::size_t field) { return message_.data() + info.offset + info.type->fields[field].offset; };
   Key key;
   std::memcpy(key.client.data(), at(2), key.client.size());
   std::memcpy(&key.number, at(3), sizeof key.number);
   const auto kind = static_cast<Event>(*at(0));
   if (kind == Event::RequestSent || kind == Event::RequestReceived) {
-    Bytes content = content_of(layout.fields[1], message_.data());
+    Bytes content = content_of(event.fields[1], message_.data());
     if (!content.empty()) remember(service, {key, kind, std::move(content)});
     return;
   }
-  const Bytes content = content_of(layout.fields[2], message_.data());
+  const Bytes content = content_of(event.fields[2], message_.data());
   if (content.empty()) return;
   const Bytes question = take(service, key);
   if (question.empty()) return;

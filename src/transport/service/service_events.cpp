@@ -17,6 +17,7 @@
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/layout_walk.hpp"
 #include "src/transport/protocol/layout.hpp"
+#include "src/transport/service/found_service.hpp"
 
 namespace cardan::detail {
 namespace {
@@ -26,37 +27,6 @@ constexpr std::string_view kInfo =
     "uint8 event_type\nbuiltin_interfaces/Time stamp\nchar[16] client_gid\nint64 sequence_number\n";
 constexpr std::string_view kTime = "int32 sec\nuint32 nanosec\n";
 constexpr std::size_t kInfoField = 0, kQuestionField = 1, kAnswerField = 2;
-
-/// Definitions, each once.
-class Definitions {
- public:
-  void add(std::string_view name, std::string_view body) {
-    if (std::ranges::find(names_, name) != names_.end()) return;
-    names_.emplace_back(name);
-    text_ += separator();
-    text_.append(name).append("\n").append(body);
-    if (!text_.ends_with('\n')) text_ += '\n';
-  }
-  /// A message's own definition, which has no head, and those that it uses.
-  void add_all(const std::string& name, std::string_view schema) {
-    std::string_view head = name;
-    for (const std::string between = "\n" + separator();;) {
-      const std::size_t end = schema.find(between);
-      add(head, schema.substr(0, end == std::string_view::npos ? end : end + 1));
-      if (end == std::string_view::npos) return;
-      schema.remove_prefix(end + between.size());
-      const std::size_t line = std::min(schema.find('\n'), schema.size());
-      head = schema.substr(0, line);
-      schema.remove_prefix(std::min(line + 1, schema.size()));
-    }
-  }
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
-
- private:
-  static std::string separator() { return std::string(80, '=') + "\nMSG: "; }
-  std::vector<std::string> names_;
-  std::string text_;
-};
 
 CdrFramer framer_of(const std::string& service, const MessageType& type) {
   std::optional<AnyType> known = AnyType::of_publisher(type.name, type.hash, type.schema);
@@ -96,25 +66,23 @@ std::size_t most_bytes(const ServiceOptions& options) {
 std::string events_topic(const std::string& service) { return service + "/_service_event"; }
 
 std::string events_type(const MessageType& question, const MessageType& answer) {
-  constexpr std::string_view kRequest = "_Request", kResponse = "_Response";
-  const std::string_view asked = question.name, answered = answer.name;
-  std::string_view name = asked.substr(asked.rfind('/') + 1);
-  const std::string_view other = answered.substr(answered.rfind('/') + 1);
-  if (name.ends_with(kRequest) && other.ends_with(kResponse) &&
-      name.substr(0, name.size() - kRequest.size()) == other.substr(0, other.size() - kResponse.size()))
-    name.remove_suffix(kRequest.size());
-  return fmt::format("{}/srv/{}_Event", asked.substr(0, asked.find('/')), name);
+  if (const std::string service = ros_service_type(question.name, answer.name); !service.empty())
+    return service + "_Event";
+  const std::string_view name = question.name;
+  return fmt::format("{}/srv/{}_Event", name.substr(0, name.find('/')), name.substr(name.rfind('/') + 1));
 }
 
 std::string events_definition(const MessageType& question, const MessageType& answer) {
   const std::string asked = short_ros_name(question.name), answered = short_ros_name(answer.name);
-  Definitions definitions;
-  definitions.add("service_msgs/ServiceEventInfo", kInfo);
-  definitions.add("builtin_interfaces/Time", kTime);
-  definitions.add_all(asked, question.schema);
-  definitions.add_all(answered, answer.schema);
-  return fmt::format("service_msgs/ServiceEventInfo info\n{}[<=1] request\n{}[<=1] response\n{}", asked, answered,
-                     definitions.text());
+  SchemaWriter writer;
+  const std::string event =
+      fmt::format("service_msgs/ServiceEventInfo info\n{}[<=1] request\n{}[<=1] response\n", asked, answered);
+  writer.add_definition({events_type(question, answer), event});
+  writer.add_definition({"service_msgs/ServiceEventInfo", kInfo});
+  writer.add_definition({"builtin_interfaces/Time", kTime});
+  writer.add_schema(asked, question.schema);
+  writer.add_schema(answered, answer.schema);
+  return writer.text();
 }
 
 ServiceEvents::ServiceEvents(const std::string& service, const MessageType& question, const MessageType& answer,

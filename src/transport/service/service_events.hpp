@@ -50,7 +50,7 @@ class ServiceEvents {
     CdrFramer framer;
     const TypeLayout::Field* list;
   };
-  /// Returns false if there is no room.
+  /// Returns false if the message does not fit.
   [[nodiscard]] bool put(Side& side, std::span<const std::byte> message, std::span<const std::byte> payload,
                          AnyLoan& loan) const noexcept;
   void publish(Kind kind, const ServedCaller& caller, std::uint64_t sequence, std::optional<Side>& side,

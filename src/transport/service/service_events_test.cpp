@@ -16,6 +16,7 @@
 #include "src/messages/layout_cdr.hpp"
 #include "src/messages/layout_walk.hpp"
 #include "src/messages/ros_schema.hpp"
+#include "src/transport/service/found_service.hpp"
 #include "tests/support/run_directory.hpp"
 
 namespace cardan::service_events_test {
@@ -93,13 +94,8 @@ class Events {
   std::vector<std::byte> next() {
     const AnySample sample = events_.wait(kLong);
     payload_bytes = sample.payload().size();
-    std::vector<std::byte> all;
-    if (!sample || !framer_.frame(sample)) return all;
-    const CdrFrame& parts = framer_.parts();
-    for (const std::span<const std::byte> part :
-         {std::span<const std::byte>(parts.prefix), parts.payload, std::span<const std::byte>(parts.suffix)})
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
+    if (!sample || !framer_.frame(sample)) return {};
+    return framer_.parts().joined();
   }
   std::size_t payload_bytes = 0;  ///< of the last one
   /// Of /add.
@@ -267,22 +263,17 @@ TEST_F(ServiceEventsTest, AnAnswerWithoutRoomIsPublishedWithoutItsContentsAndSay
   EXPECT_NE(logged.find("'/map/_service_event': a message of 240000 bytes has no room"), std::string::npos) << logged;
 }
 
-/// Of a subscriber in another language: samples stay as they were published.
-detail::MessageType as_published(detail::MessageType type) {
-  type.has_arena = false;
-  type.arena_bytes = 0;
-  return type;
-}
-
 TEST_F(ServiceEventsTest, AQuestionBeyondTheBoundsOfItsTypeIsPublishedWithoutItsContents) {
   // Of a text of 16-bit letters, another form on the wire would be tried next: never in the middle of an event.
   const AnyType question =
       AnyType::of_definition("test_msgs/msg/Wide", "wstring name\nstring<=4 short\nuint32[] values\n");
   const AnyType answer = AnyType::of_definition("test_msgs/msg/Number", "int64 number\n");
   const ServiceOptions options{.max_bytes = 1 << 12, .introspection = Introspection::Contents};
-  detail::ServerEnd server("/wide", as_published(question.message_type()), nullptr, answer.message_type(), options, {});
+  detail::ServerEnd server("/wide", detail::as_published(question.message_type()), nullptr, answer.message_type(),
+                           options, {});
   Events events("/wide/_service_event");
-  detail::ClientEnd client("/wide", question.message_type(), as_published(answer.message_type()), nullptr, options, {});
+  detail::ClientEnd client("/wide", question.message_type(), detail::as_published(answer.message_type()), nullptr,
+                           options, {});
   for (const std::size_t letters : {std::size_t{10}, std::size_t{4}}) {
     AnyLoan loan = detail::untyped(client.loan(), question.message_type());
     ASSERT_TRUE(loan);
@@ -317,6 +308,15 @@ TEST_F(ServiceEventsTest, TheTypeHasTheNameOfTheServiceOrOfItsQuestion) {
   EXPECT_EQ(detail::events_type(sum, total), "test_msgs/srv/Add_Event");
   EXPECT_EQ(detail::events_type(region, map), "test_msgs/srv/Region_Event");
   EXPECT_EQ(detail::events_type(sum, map), "test_msgs/srv/Add_Request_Event");
+  EXPECT_EQ(detail::ros_service_type("pkg/msg/Map_Request", "pkg/srv/Map_Response"), "pkg/srv/Map");
+  for (const auto& [question, answer] : {std::pair{"pkg/msg/Region", "pkg/msg/Map"},
+                                         {"pkg/srv/Map_Request", "pkg/srv/Mop_Response"},
+                                         {"pkg/srv/Map_Request", "other/srv/Map_Response"},
+                                         {"pkg/srv/Map_Request", "pkg/srv/Map_Request"},
+                                         {"pkg/srv/_Request", "pkg/srv/_Response"},
+                                         {"_Request", "_Response"},
+                                         {"", ""}})
+    EXPECT_EQ(detail::ros_service_type(question, answer), "") << question << " " << answer;
   // Both sides may be of one type, or use the same one: its definition is there once.
   const std::string both = detail::events_definition(map, map);
   EXPECT_EQ(both.find("MSG: test_msgs/Map"), both.rfind("MSG: test_msgs/Map"));
