@@ -7,6 +7,7 @@ from dds_case import CARDAN, BridgeCase  # first: it enters the network
 
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import unittest
@@ -80,21 +81,27 @@ class Services(BridgeCase):
         self.until(lambda: not requests.get_matched_subscriptions(), "the service has gone")
         self.end(bridge, 3)
 
-    def test_requests_without_end_leave_room_for_others(self):
-        self.server()
+    def test_a_participant_waits_for_eight_replies_and_loses_what_is_beyond(self):
+        server = self.server()
         bridge = self.bridge(self.rules(call_services=True))
         requests, replies = self.client()
         self.until(lambda: requests.get_matched_subscriptions() and replies.get_matched_publications(), "the service is there")
-        for number in range(2000):
+        requests.write(Request(guid=1, seq=0, a=1, b=1))
+        self.collect(replies, 1)
+        server.send_signal(signal.SIGSTOP)
+        self.addCleanup(server.send_signal, signal.SIGCONT)
+        for number in range(1, 21):
             requests.write(Request(guid=1, seq=number, a=number, b=1))
-        requests.write(Request(guid=2, seq=7, a=1, b=1))
-        # Requests beyond its room are lost, and counted; it continues to answer.
+        self.until(lambda: (self.topic(bridge, "/add_two_ints") or {"lost": 0})["lost"] >= 12, "the others are counted")
+        self.assertTrue(any("waits for 8 replies" in note for note in self.report(bridge)["notes"]))
+        server.send_signal(signal.SIGCONT)
+
         def answered():
             requests.write(Request(guid=3, seq=8, a=1, b=1))
             return any(one.guid == 3 for one in replies.take(N=200) if one.sample_info.valid_data)
         self.until(answered, "an answer")
         bridge.terminate()
-        self.assertIn(bridge.wait(60), (0, 3))
+        self.assertEqual(bridge.wait(60), 3, "requests were lost")
 
     def test_nobody_asks_unless_a_rule_says_so(self):
         self.server()
