@@ -50,7 +50,7 @@ bool RosServices::carry(bool take) {
       ++out_of_memory_;
     }
   }
-  // What came before a service was offered rang no bell for it.
+  // A request may have come before the service was known here.
   if (take || changed)
     for (auto& [id, service] : services_) take_requests(id, service);
   return changed;

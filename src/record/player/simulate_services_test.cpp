@@ -62,6 +62,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 /// The outcomes, each with its time in ms after the first message. 0: no answer.
 std::vector<std::pair<std::int64_t, std::int64_t>> outcomes;
 std::int64_t most_asked = 5;
+bool asks_the_same = false;
 
 /// Asks each 10 ms for n + 1.
 class ServicesTestAsker : public Component {
@@ -71,7 +72,8 @@ class ServicesTestAsker : public Component {
     context.timer(10ms, [this, &context] {
       if (asked_ == 0) begin_ = context.now();
       if (asked_ == most_asked) return;
-      add_.ask({.a = ++asked_, .b = 1}, 35ms, [this, &context](const Answer<Total>& answer) {
+      ++asked_;
+      add_.ask({.a = asks_the_same ? 1 : asked_, .b = 1}, 35ms, [this, &context](const Answer<Total>& answer) {
         outcomes.emplace_back((context.now() - begin_) / 1'000'000, answer ? answer->sum : 0);
       });
     });
@@ -149,6 +151,21 @@ TEST(SimulatedServices, AreAnsweredAsTheyWereWhenTheFileWasRecorded) {
   EXPECT_EQ(report.services[0].recorded, 2U);
   EXPECT_EQ(report.services[0].malformed, 0U);
   EXPECT_TRUE(report.left_out.empty());
+}
+
+TEST(SimulatedServices, EqualQuestionsGetTheirAnswersInTheirOrder) {
+  most_asked = 2;
+  asks_the_same = true;
+  Recording recording;
+  recording.write(What::Received, 11 * kMs, 1, 1, 1);
+  recording.write(What::Received, 21 * kMs, 1, 2, 1);
+  recording.write(What::Answered, 24 * kMs, 1, 1, 1001);
+  recording.write(What::Answered, 28 * kMs, 1, 2, 2001);
+  const SimulateReport report = recording.run();
+  most_asked = 5;
+  asks_the_same = false;
+  EXPECT_EQ(outcomes, (Outcomes{{14, 1001}, {18, 2001}}));
+  EXPECT_EQ(report.services.at(0).answered, 2U);
 }
 
 TEST(SimulatedServices, AnEventOfTheClientAndOneOfTheServerAreOfOneQuestion) {
