@@ -11,7 +11,9 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
 #include "src/base/text_of_json.hpp"
+#include "src/trace/stream_owners.hpp"
 
 namespace cardan::apps {
 namespace {
@@ -20,6 +22,7 @@ using detail::TracedEvent;
 using layout::TraceKind;
 
 constexpr std::size_t kChromePiece = 256 * 1024;    ///< bytes
+constexpr int kWithoutPid = 1'000'000'000;          ///< numbers of processes without a pid of their own begin here
 constexpr std::int64_t kWithoutId = 1'000'000'000;  ///< numbers of threads whose own is not known begin here
 
 /// With quotation marks.
@@ -48,7 +51,7 @@ class ChromeWriter {
  public:
   ChromeWriter(const std::vector<TracedEvent>& events, const TraceWords& words,
                const std::function<void(std::string_view)>& write)
-      : events_(events), words_(words), write_(write) {}
+      : events_(events), words_(words), write_(write), owners_(events, words) {}
 
   ChromeTrace run() {
     if (!events_.empty()) begin_ns_ = earliest();
@@ -70,7 +73,7 @@ class ChromeWriter {
   static std::int64_t began_sleep(const TracedEvent& event) { return static_cast<std::int64_t>(event.what.argument); }
 
   void note(const TracedEvent& event, std::size_t i) {
-    if (event.what.kind == TraceKind::Publish) publications_.emplace(sample_of(event), i);
+    if (event.what.kind == TraceKind::Publish && owners_.is_owners(event)) publications_.emplace(sample_of(event), i);
     if (event.what.kind == TraceKind::Queue) queued_.insert({event.process, event.what.stream, event.what.sequence});
   }
 
@@ -80,12 +83,17 @@ class ChromeWriter {
     const TraceWords::Process process = words_.process(event.process);
     TraceWords::Thread thread = words_.thread(event);
     if (thread.id == 0) thread.id = kWithoutId + event.ring * std::int64_t{256} + event.what.owner;
-    if (processes_.insert(event.process).second)
-      line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process.pid, in_quotes(process.name));
+    const auto [pid, made] = pids_.try_emplace(event.process, process.pid);
+    if (made) {
+      // A process of another pid namespace has none here, and a pid may be used again.
+      if (process.pid == 0 || !taken_pids_.insert(process.pid).second)
+        pid->second = kWithoutPid + static_cast<int>(event.process);
+      line(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", pid->second, in_quotes(process.name));
+    }
     if (!thread.name.empty())
-      line(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process.pid, thread.id,
+      line(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", pid->second, thread.id,
            in_quotes(thread.name));
-    return tracks_.emplace(key, Track{process.pid, thread.id}).first->second;
+    return tracks_.emplace(key, Track{pid->second, thread.id}).first->second;
   }
   const std::string& topic(std::uint64_t stream) {
     const auto [it, made] = topics_.try_emplace(stream);
@@ -213,7 +221,9 @@ class ChromeWriter {
   std::unordered_map<SampleKey, std::size_t, SampleHash> publications_;
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> queued_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>, Track> tracks_;
-  std::set<std::uint32_t> processes_;
+  const trace::StreamOwners owners_;
+  std::map<std::uint32_t, int> pids_;  ///< by process
+  std::set<int> taken_pids_;
   std::map<std::uint64_t, std::string> topics_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> callbacks_;
 };

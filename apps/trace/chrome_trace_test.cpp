@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 namespace cardan::apps {
@@ -17,7 +18,8 @@ TraceWords chrome_words() {
   return {
       .process =
           [](std::uint32_t process) {
-            return TraceWords::Process{.pid = 100 + static_cast<int>(process), .name = "p\""};
+            // From the eighth on, they are of another pid namespace.
+            return TraceWords::Process{.pid = process < 8 ? 100 + static_cast<int>(process) : 0, .name = "p\""};
           },
       .thread =
           [](const TracedEvent& event) {
@@ -87,6 +89,22 @@ TEST(ChromeTrace, AnArrowLeadsFromThePublicationToTheCallback) {
   EXPECT_EQ(callbacks[0].at("args").at("topic"), "/camera");
   EXPECT_EQ(chrome_phase(written.all, "E").at(0).at("ts"), 8.25);
   EXPECT_EQ(chrome_phase(written.all, "M").size(), 4U) << "each process and thread once";
+}
+
+TEST(ChromeTrace, ProcessesOfAnotherPidNamespaceHaveTracksOfTheirOwn) {
+  const WrittenChrome written = chrome_of({
+      traced(0, 1, 1'000, TraceKind::Publish, 7, 1, 64),
+      traced(8, 1, 2'000, TraceKind::Take, 7, 1),
+      traced(9, 1, 3'000, TraceKind::Take, 7, 1),
+      traced(9, 2, 4'000, TraceKind::Take, 7, 2),
+  });
+  std::multiset<int> processes;
+  for (const json& name : chrome_phase(written.all, "M"))
+    if (name.at("name") == "process_name") processes.insert(name.at("pid").get<int>());
+  EXPECT_EQ(processes, (std::multiset<int>{100, 1'000'000'008, 1'000'000'009}));
+  std::set<int> takes;
+  for (const json& take : chrome_phase(written.all, "X")) takes.insert(take.at("pid").get<int>());
+  EXPECT_TRUE(takes.contains(1'000'000'008) && takes.contains(1'000'000'009));
 }
 
 TEST(ChromeTrace, ATakeWithoutACallbackHasTheArrow) {

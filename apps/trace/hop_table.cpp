@@ -172,6 +172,9 @@ std::string hop_tables(const trace::TracedChain& chain, const std::string& from,
   if (chain.more_ways != 0)
     text += fmt::format("On further ways than these {}: {} on {}.\n", chain.ways.size(),
                         number_of(chain.more_ways, "publication"), printable(to));
+  if (chain.disputed != 0)
+    text += fmt::format("Left out: {}, each in a stream that another process publishes.\n",
+                        number_of(chain.disputed, "publication"));
   return text;
 }
 
@@ -212,6 +215,7 @@ std::string hops_json(const trace::TracedChain& chain, const std::string& from, 
                    {"incomplete", chain.incomplete}};
   if (!chain.ways.empty()) all["all_us"] = figures_of(whole_of(chain));
   if (chain.more_ways != 0) all["more_ways"] = chain.more_ways;
+  if (chain.disputed != 0) all["disputed"] = chain.disputed;
   return text_of_json(all) + "\n";
 }
 

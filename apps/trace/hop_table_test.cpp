@@ -54,16 +54,18 @@ TEST(HopTable, OfSeveralWaysItShowsThemAllAndReportsTheRest) {
                                           {.hops = {{"callback 2", "/command"}}, .frames = {slow}}},
                                  .from_others = 5,
                                  .incomplete = 6,
-                                 .more_ways = 7};
+                                 .more_ways = 7,
+                                 .disputed = 8};
   const Meanwhile idle = [](const trace::HopTimes&, const std::string&) { return std::vector<trace::RanCallback>{}; };
   const auto found = nlohmann::json::parse(hops_json(chain, "/camera", "/command", idle));
   EXPECT_EQ(found.at("ways").size(), 2U);
   EXPECT_EQ(found.at("all_us").at("mean"), 150);
   EXPECT_EQ(found.at("all_us").at("p99"), 300);
   EXPECT_EQ(found.at("more_ways"), 7);
+  EXPECT_EQ(found.at("disputed"), 8);
   const std::string text = hop_tables(chain, "/camera", "/command", idle);
   for (const char* part : {"These 2 ways: 4 frames", "/camera: 5 publications", "Not traced on the whole way: 6",
-                           "On further ways than these 2: 7 publications"})
+                           "On further ways than these 2: 7 publications", "Left out: 8 publications"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
 }
 

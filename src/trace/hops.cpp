@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "src/trace/stream_owners.hpp"
+
 namespace cardan::trace {
 namespace {
 
@@ -43,12 +45,12 @@ struct TracedPublication {
 
 class HopFinder {
  public:
-  HopFinder(const std::vector<TracedEvent>& events, const TraceWords& words) : words_(words) {
+  HopFinder(const std::vector<TracedEvent>& events, const TraceWords& words) : words_(words), owners_(events, words) {
     for (const TracedEvent& event : events) note(event);
   }
 
   TracedChain find(const std::string& from, const std::string& to) {
-    TracedChain chain;
+    TracedChain chain{.ways = {}, .disputed = disputed_};
     ends_.clear();
     ways_.clear();
     for (const auto& [sample, publication] : publications_) {
@@ -135,6 +137,11 @@ class HopFinder {
 
   void publish(const TracedEvent& event, Running& here) {
     const layout::TraceEvent& e = event.what;
+    if (!owners_.is_owners(event)) {
+      ++disputed_;
+      here.last = nullptr;
+      return;
+    }
     const auto [it, made] = publications_.try_emplace({e.stream, e.sequence});
     if (made)
       it->second = {.time_ns = e.time_ns,
@@ -263,6 +270,8 @@ class HopFinder {
   }
 
   const TraceWords& words_;
+  const StreamOwners owners_;
+  std::uint64_t disputed_ = 0;
   std::map<SampleId, TracedPublication> publications_;
   std::map<SampleId, End> ends_;                             ///< of the search under way
   std::map<std::vector<TracedWay::Hop>, std::size_t> ways_;  ///< of the search under way: the index in its chain

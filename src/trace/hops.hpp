@@ -55,6 +55,7 @@ struct TracedChain {
   std::uint64_t from_others = 0;  ///< publications on the last topic that do not rest on the first one
   std::uint64_t incomplete = 0;   ///< a part of their way was not traced
   std::uint64_t more_ways = 0;    ///< frames of further ways: 64 ways are told apart
+  std::uint64_t disputed = 0;     ///< publications on any topic, in a stream that another process publishes: left out
 };
 
 /// The first and the last topic of a chain.

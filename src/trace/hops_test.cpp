@@ -11,26 +11,30 @@ namespace {
 using detail::TracedEvent;
 using layout::TraceKind;
 
+constexpr std::uint32_t kForeign = 20;  ///< from here on, processes are of another user
 constexpr std::uint64_t kCamera = 7;
 constexpr std::uint64_t kObjects = 8;
+constexpr std::uint64_t kMoreObjects = 10;  ///< of another process
 constexpr std::uint64_t kCommand = 9;
 
 TraceWords hop_words() {
-  return {
-      .process =
-          [](std::uint32_t process) { return TraceWords::Process{.pid = 1, .name = "p" + std::to_string(process)}; },
-      .thread = [](const TracedEvent&) { return TraceWords::Thread{}; },
-      .topic =
-          [](std::uint64_t stream) {
-            return stream == kCamera    ? std::string("/camera")
-                   : stream == kObjects ? std::string("/objects")
-                   : stream == 6        ? std::string("/lidar")
-                                        : std::string("/command");
-          },
-      .callback =
-          [](std::uint32_t, std::uint64_t number) {
-            return (number < 10 ? "callback " : "planner: ") + std::to_string(number);
-          }};
+  return {.process =
+              [](std::uint32_t process) {
+                return TraceWords::Process{
+                    .pid = 1, .name = "p" + std::to_string(process), .foreign = process >= kForeign};
+              },
+          .thread = [](const TracedEvent&) { return TraceWords::Thread{}; },
+          .topic =
+              [](std::uint64_t stream) {
+                return stream == kCamera                              ? std::string("/camera")
+                       : stream == kObjects || stream == kMoreObjects ? std::string("/objects")
+                       : stream == 6                                  ? std::string("/lidar")
+                                                                      : std::string("/command");
+              },
+          .callback =
+              [](std::uint32_t, std::uint64_t number) {
+                return (number < 10 ? "callback " : "planner: ") + std::to_string(number);
+              }};
 }
 
 class HopTrace {
@@ -102,6 +106,30 @@ TEST(Hops, TimesOfHopsAddUp) {
   EXPECT_EQ(frame.all(), 155) << "from the first publication to the last one";
 }
 
+TEST(Hops, APublicationInAnotherProcessesStreamIsLeftOut) {
+  const std::uint32_t thief = kForeign;
+  HopTrace trace;
+  // It writes first, and rests the command on a picture that never was.
+  trace.add(thief, 900, TraceKind::Publish, kCamera, 1).add(thief, 901, TraceKind::Take, kCamera, 1);
+  trace.add(thief, 902, TraceKind::Publish, kCommand, 1).add(thief, 902, TraceKind::Rests, kCamera, 1, 1);
+  const TracedChain chain = trace.frame(1, 1'000).find();
+  EXPECT_EQ(chain.disputed, 2U);
+  ASSERT_EQ(chain.ways.size(), 1U);
+  ASSERT_EQ(chain.ways[0].frames.size(), 1U);
+  EXPECT_EQ(chain.ways[0].frames[0].first_ns, 1'000);
+  EXPECT_EQ(chain.ways[0].frames[0].all(), 155);
+  EXPECT_EQ(chain.from_others, 0U);
+}
+
+TEST(Hops, OfTwoProcessesOfAnotherUserTheFirstHasTheStream) {
+  HopTrace trace;
+  trace.add(kForeign, 1'000, TraceKind::Publish, kCommand, 1);
+  trace.add(kForeign + 1, 1'001, TraceKind::Publish, kCommand, 2);
+  const TracedChain chain = trace.find();
+  EXPECT_EQ(chain.disputed, 1U);
+  EXPECT_EQ(chain.from_others, 1U);
+}
+
 TEST(Hops, ThePartOfAWay) {
   const TracedChain chain = HopTrace().frame(1, 1'000).find("/objects", "/command");
   ASSERT_EQ(chain.ways.size(), 1U);
@@ -150,7 +178,7 @@ TEST(Hops, ACallbackThatBeganBeforeTheTraceIsNotTraced) {
   HopTrace trace;
   trace.frame(1, 1'000);
   trace.add(0, 2'000, TraceKind::Publish, kCamera, 2).add(3, 2'010, TraceKind::Queue, kCamera, 2, 1);
-  trace.add(3, 2'100, TraceKind::Publish, kObjects, 2).add(3, 2'100, TraceKind::Rests, kCamera, 2, 2);
+  trace.add(3, 2'100, TraceKind::Publish, kMoreObjects, 2).add(3, 2'100, TraceKind::Rests, kCamera, 2, 2);
   EXPECT_EQ(trace.find("/camera", "/objects").ways.size(), 2U) << "as of a plain program";
   trace.add(3, 2'200, TraceKind::End, 0, 0, 1);
   const TracedChain chain = trace.find("/camera", "/objects");
@@ -315,7 +343,7 @@ TEST(Hops, OfManyArrivalsTheFirstSixtyFourCount) {
   trace.add(2, 1'500, TraceKind::Queue, kCamera, 1, 2);
   const auto publish = [&trace](std::uint32_t process, std::int64_t at, std::uint64_t callback, std::uint64_t n) {
     trace.add(process, at, TraceKind::Begin, kCamera, 1, callback);
-    trace.add(process, at + 1, TraceKind::Publish, kObjects, n);
+    trace.add(process, at + 1, TraceKind::Publish, process == 1 ? kObjects : kMoreObjects, n);
     trace.add(process, at + 1, TraceKind::Rests, kCamera, 1, n).add(process, at + 2, TraceKind::End, 0, 0, callback);
   };
   publish(1, 2'000, 200 - 63, 1);

@@ -14,7 +14,7 @@ TraceWords words_of(const detail::TraceObserver& observer) {
   return {.process =
               [&observer](std::uint32_t process) {
                 const detail::TracedProcess& p = observer.processes()[process];
-                return TraceWords::Process{.pid = p.pid, .name = p.name};
+                return TraceWords::Process{.pid = p.pid, .name = p.name, .foreign = p.foreign};
               },
           .thread =
               [&observer](const TracedEvent& event) {

@@ -17,8 +17,9 @@ struct TraceWords {
     std::string name;
   };
   struct Process {
-    int pid = 0;
+    int pid = 0;  ///< 0: of another pid namespace
     std::string name;
+    bool foreign = false;  ///< of another user
   };
   std::function<Process(std::uint32_t process)> process;
   std::function<Thread(const detail::TracedEvent& event)> thread;

@@ -90,6 +90,7 @@ std::string ChainWatch::json(const host::DomainComponents& components) {
                       {"from_others", found[i].from_others},
                       {"incomplete", found[i].incomplete},
                       {"more_ways", more},
+                      {"disputed", found[i].disputed},
                       {"ways", std::move(ways)}});
   }
   std::uint64_t overwritten = 0;

@@ -83,14 +83,15 @@ class Chain {
   }
 
   #showFacts() {
-    const { from, to, budget_us, late, publications, incomplete, more_ways } = this.chain;
+    const { from, to, budget_us, late, publications, incomplete, more_ways, disputed } = this.chain;
     const frames = this.#frames;
     const which = frames.length < MOST ? `${frames.length} frames in the last minute` : `the last ${MOST} frames`; // of a fast chain
     const seen = frames.length ? `median ${usText(ageOf(frames, 0.5))}, 99 % ${usText(ageOf(frames, 0.99))} of ${which}. ` : "No frame went the whole way in the last minute. ";
     const counted = budget_us ? `Since the start, ${late} of ${publications} publications exceeded the budget of ${usText(budget_us)}. ` : "";
     const missing = incomplete ? `A part of the way of ${incomplete} was not traced. ` : "";
-    const more = more_ways ? `${more_ways} in the last 10 s took further ways, which are not shown.` : "";
-    this.facts.textContent = `${from} → ${to}: ${seen}${counted}${missing}${more}`;
+    const more = more_ways ? `${more_ways} in the last 10 s took further ways, which are not shown. ` : "";
+    const left = disputed ? `${disputed} publications were in a stream that another process publishes, and were left out.` : "";
+    this.facts.textContent = `${from} → ${to}: ${seen}${counted}${missing}${more}${left}`;
   }
 
   #showAges(nowMs) {
