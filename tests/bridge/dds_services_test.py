@@ -90,6 +90,9 @@ class Services(BridgeCase):
         self.collect(replies, 1)
         server.send_signal(signal.SIGSTOP)
         self.addCleanup(server.send_signal, signal.SIGCONT)
+        # One thread takes the signal; until it runs, the others answer.
+        tasks = pathlib.Path(f"/proc/{server.pid}/task")
+        self.until(lambda: all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.iterdir()), "all threads have stopped")
         for number in range(1, 21):
             requests.write(Request(guid=1, seq=number, a=number, b=1))
         self.until(lambda: (self.topic(bridge, "/add_two_ints") or {"lost": 0})["lost"] >= 12, "the others are counted")
