@@ -127,6 +127,7 @@ void read_sections(const Node& root, Rules& rules) {
     read(*dds, "parameters", rules.dds.parameters);
     read(*dds, "set_parameters", rules.dds.set_parameters);
     read(*dds, "call_services", rules.dds.call_services);
+    read(*dds, "offer_services", rules.dds.offer_services);
     read(*dds, "rosout", rules.dds.rosout);
     read(*dds, "diagnostics", rules.dds.diagnostics);
   }

@@ -58,6 +58,7 @@ struct DdsRules {
   bool parameters = true;       ///< components' parameters are the node's, for `ros2 param`
   bool set_parameters = false;  ///< and may be set there
   bool call_services = false;   ///< nodes may call services, as far as `out` has their names
+  bool offer_services = false;  ///< this computer may call nodes' services, as far as `in` has their names
   bool rosout = true;           ///< the log of `cardan run` goes to /rosout
   bool diagnostics = true;      ///< components' and processes' statistics go to /diagnostics
   bool operator==(const DdsRules&) const = default;

@@ -43,6 +43,7 @@ constexpr std::array kDdsFields{
     Field{.name = "parameters", .kind = Field::Kind::Boolean},
     Field{.name = "set_parameters", .kind = Field::Kind::Boolean},
     Field{.name = "call_services", .kind = Field::Kind::Boolean},
+    Field{.name = "offer_services", .kind = Field::Kind::Boolean},
     Field{.name = "rosout", .kind = Field::Kind::Boolean},
     Field{.name = "diagnostics", .kind = Field::Kind::Boolean},
 };

@@ -30,7 +30,7 @@ struct DdsOptions {
   std::string discovery{}, node{};
   std::vector<std::string> peers{}, message_paths{};
   int gid_bytes = 0;
-  bool set_parameters = false, call_services = false;
+  bool set_parameters = false, call_services = false, offer_services = false;
 };
 
 void add_options(CLI::App& app, DdsOptions& o) {
@@ -48,6 +48,8 @@ void add_options(CLI::App& app, DdsOptions& o) {
                  "Folder with <package>/msg/<Type>.msg of types that come in (default: $AMENT_PREFIX_PATH)");
   app.add_flag("--set-parameters", o.set_parameters, "ros2 param set may change parameters of components");
   app.add_flag("--call-services", o.call_services, "Nodes of ROS 2 may call services of this computer");
+  app.add_flag("--offer-services", o.offer_services,
+               "This computer may call services of nodes of ROS 2 that --in or the rules name");
 }
 
 void apply(const DdsOptions& o, bridge::DdsRules& rules) {
@@ -57,6 +59,7 @@ void apply(const DdsOptions& o, bridge::DdsRules& rules) {
   if (o.gid_bytes != 0) rules.gid_bytes = o.gid_bytes;
   if (o.set_parameters) rules.set_parameters = true;
   if (o.call_services) rules.call_services = true;
+  if (o.offer_services) rules.offer_services = true;
   rules.peers.insert(rules.peers.end(), o.peers.begin(), o.peers.end());
   rules.message_paths.insert(rules.message_paths.begin(), o.message_paths.begin(), o.message_paths.end());
 }

@@ -70,7 +70,7 @@ DdsBridge::DdsBridge(Rules rules, DomainChoice choice)
       participant_(choice_, rules_, domain_marker(rules_.domain), bell_),
       node_(participant_, rules_.dds.node_namespace, rules_.dds.node, likely_gid_bytes(rules_.dds, variable),
             rules_.dds.gid_bytes != 0),
-      interfaces_(participant_, rules_, bell_),
+      interfaces_(participant_, rules_, finder_, bell_),
       catalogue_(rules_, Catalogue::Owners::LeftOut),
       parts_(most_parts_bytes(rules_)) {}
 
@@ -97,6 +97,8 @@ bool DdsBridge::pass() {
   update_readers(rung, now);
   watch(now);
   if (interfaces_.carry_services(static_cast<bool>(rung))) endpoints_changed_ = true;
+  if (interfaces_.servers().carry(participant_.take_changed_services(), static_cast<bool>(rung)))
+    endpoints_changed_ = true;
   if ((rung && node_.learn()) || endpoints_changed_) announce();
   if (rung) interfaces_.carry();
   note_rung(rung);
@@ -168,12 +170,13 @@ bool DdsBridge::carry_out(std::int64_t now) {
 }
 
 void DdsBridge::wait(std::int64_t until) {
-  std::array<pollfd, 5> all{{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
+  std::array<pollfd, 6> all{{{.fd = bell_->fd(), .events = POLLIN, .revents = 0},
                              {.fd = catalogue_.fd(), .events = POLLIN, .revents = 0},
                              {.fd = interfaces_.fd(), .events = POLLIN, .revents = 0},
                              {.fd = interfaces_.services_fd(), .events = POLLIN, .revents = 0},
+                             {.fd = interfaces_.servers().fd(), .events = POLLIN, .revents = 0},
                              {.fd = ready_.fd(), .events = POLLIN, .revents = 0}}};
-  until = std::min({until, ready_.next_ns(), remove_at_});
+  until = std::min({until, ready_.next_ns(), remove_at_, interfaces_.servers().due_ns()});
   const std::int64_t left = std::max<std::int64_t>(until - steady_now(), 0);
   const timespec timeout{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
   (void)::ppoll(all.data(), all.size(), &timeout, nullptr);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,20 @@ std::set<std::string> used_messages(const std::string& text, const std::string& 
   return used;
 }
 
+std::optional<std::string> MessageFinder::read(std::string_view package, std::string_view kind,
+                                               std::string_view type) const {
+  for (const std::string& folder : folders_) {
+    const std::string file = fmt::format("{}/{}/{}/{}.{}", folder, package, kind, type, kind);
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) continue;
+    std::string text = config::read_text(file, kMostText);
+    if (text.size() > kMostText)
+      throw Error(ErrorCode::Limit, file + " is too large for a message definition", "check the folder");
+    return text;
+  }
+  return std::nullopt;
+}
+
 std::string MessageFinder::text_of(const std::string& name) const {
   const auto slash = name.find('/');
   const std::string package = name.substr(0, slash);
@@ -64,16 +79,7 @@ std::string MessageFinder::text_of(const std::string& name) const {
   if (!dds_type_of(package + "/msg/" + type))
     throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a message", name),
                 "correct the definition that uses it");
-  for (const std::string& folder : folders_) {
-    const std::string file = fmt::format("{}/{}/msg/{}.msg", folder, package, type);
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) {
-      std::string text = config::read_text(file, kMostText);
-      if (text.size() > kMostText)
-        throw Error(ErrorCode::Limit, file + " is too large for a message definition", "check the folder");
-      return text;
-    }
-  }
+  if (std::optional<std::string> text = read(package, "msg", type)) return *std::move(text);
   if (const std::string_view fields = standard_ros2_fields(name); fields.data() != nullptr) return std::string(fields);
   throw Error(ErrorCode::Unavailable, fmt::format("the definition {}/msg/{}.msg is not there", package, type),
               "name the folder that holds it in dds.message_paths (--message-path), or source the ROS 2 workspace");
@@ -84,22 +90,55 @@ std::string MessageFinder::definition(const std::string& ros) const {
     throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a message", ros),
                 "only types as package/msg/Type come in");
   const std::string root = short_name(ros);
+  return with_used(root, text_of(root));
+}
+
+std::string MessageFinder::with_used(const std::string& root, const std::string& text_of_root) const {
   std::string all;
   std::set<std::string> known{root};
   std::vector<std::string> open{root};
   while (!open.empty()) {
     const std::string name = open.back();
     open.pop_back();
-    const std::string text = text_of(name);
-    if (name != root) all += std::string(80, '=') + "\nMSG: " + name + "\n";
+    const bool is_root = name == root;
+    const std::string text = is_root ? text_of_root : text_of(name);
+    if (!is_root) all += std::string(80, '=') + "\nMSG: " + name + "\n";
     all += text;
     if (!all.ends_with('\n')) all += '\n';
     if (all.size() > kMostText || known.size() > kMostMessages)
-      throw Error(ErrorCode::Limit, ros + " uses too many messages", "check its definition");
+      throw Error(ErrorCode::Limit, root + " uses too many messages", "check its definition");
     for (const std::string& used : used_messages(text, name.substr(0, name.find('/'))))
       if (known.insert(used).second) open.push_back(used);
   }
   return all;
+}
+
+MessageFinder::Service MessageFinder::find_service(const std::string& ros) const {
+  const std::string package = ros.substr(0, ros.find('/')), type = ros.substr(ros.rfind('/') + 1);
+  if (!dds_type_of(ros) || ros != package + "/srv/" + type)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("'{}' is not the name of a service's type", ros),
+                "only types as package/srv/Type come in");
+  const std::optional<std::string> text = read(package, "srv", type);
+  if (!text)
+    throw Error(ErrorCode::Unavailable, fmt::format("the definition {}/srv/{}.srv is not there", package, type),
+                "name the folder that holds it in dds.message_paths (--message-path), or source the ROS 2 workspace");
+  std::string parts[2];
+  std::istringstream lines(*text);
+  int part = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("---"))
+      parts[part] += line + "\n";
+    else if (++part > 1)
+      break;
+  }
+  if (part != 1)
+    throw Error(ErrorCode::InvalidArgument, ros + " has no line --- between question and answer, or several",
+                "check its .srv file");
+  const auto made = [&](const char* suffix, const std::string& fields) {
+    const std::string name = ros + suffix;
+    return AnyType::of_definition(name, with_used(short_name(name), fields));
+  };
+  return {.question = made("_Request", parts[0]), .answer = made("_Response", parts[1])};
 }
 
 AnyType MessageFinder::find(const std::string& ros) const {

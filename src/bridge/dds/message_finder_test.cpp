@@ -25,6 +25,11 @@ class MessageFiles : public testing::Test {
     std::filesystem::create_directories(path);
     std::ofstream(path / (type + ".msg")) << text;
   }
+  void write_service(const std::string& type, const std::string& text) const {
+    const std::filesystem::path path = folder_ + "/my/srv";
+    std::filesystem::create_directories(path);
+    std::ofstream(path / (type + ".srv")) << text;
+  }
   [[nodiscard]] std::string refusal(const std::string& type) const {
     try {
       (void)MessageFinder({folder_}).find(type);
@@ -53,6 +58,25 @@ TEST_F(MessageFiles, CardansOwnAndCommonTypesNeedNoFile) {
             "RIHS01_d31d41a9a4c4bc8eae9be757b0beed306564f7526c88ea6a4588fb9582527d47");
   EXPECT_EQ(record::ros_type_hash("std_msgs/msg/String", finder.find("std_msgs/msg/String").message_type().schema),
             "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
+}
+
+TEST_F(MessageFiles, AServiceHasTwoTypes) {
+  write("my", "Part", "uint8[] data\n");
+  write_service("Fit", "# asks\nPart part\nint32 A=1\n--- # and answers\nbool fits\nstd_msgs/Header header\n");
+  const MessageFinder::Service fit = MessageFinder({folder_}).find_service("my/srv/Fit");
+  EXPECT_EQ(fit.question.message_type().name, "my/srv/Fit_Request");
+  EXPECT_EQ(fit.question.layout().fields.size(), 1U);
+  EXPECT_EQ(fit.answer.message_type().name, "my/srv/Fit_Response");
+  EXPECT_EQ(fit.answer.layout().fields.size(), 2U);
+}
+
+TEST_F(MessageFiles, AServiceWithoutAFileOrOfAnotherFormIsRefused) {
+  write_service("One", "int32 a\n");
+  write_service("Three", "int32 a\n---\nint32 b\n---\nint32 c\n");
+  const MessageFinder finder({folder_});
+  for (const char* const type :
+       {"my/srv/None", "my/srv/One", "my/srv/Three", "my/msg/One", "my/srv/../One", "../my/srv/One", "One"})
+    EXPECT_THROW((void)finder.find_service(type), Error) << type;
 }
 
 TEST_F(MessageFiles, MissingAndHostileFilesAreReported) {

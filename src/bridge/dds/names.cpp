@@ -45,6 +45,16 @@ std::optional<std::string> ros_topic_of(std::string_view dds) {
   return std::string(dds);
 }
 
+std::optional<std::string> service_of_replies(std::string_view dds) {
+  constexpr std::string_view kPrefix = "rr", kSuffix = "Reply";
+  if (!dds.starts_with(kPrefix) || !dds.ends_with(kSuffix) || dds.size() < kPrefix.size() + kSuffix.size())
+    return std::nullopt;
+  dds.remove_prefix(kPrefix.size());
+  dds.remove_suffix(kSuffix.size());
+  if (!is_ros_topic(dds)) return std::nullopt;
+  return std::string(dds);
+}
+
 std::optional<std::string> dds_type_of(std::string_view ros) {
   const auto first = ros.find('/');
   const auto last = ros.rfind('/');

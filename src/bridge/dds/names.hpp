@@ -15,6 +15,8 @@ namespace cardan::bridge::dds {
 [[nodiscard]] std::optional<std::string> dds_topic_of(std::string_view ros);
 /// "rt/camera/front" → "/camera/front". Empty: not a topic of ROS 2 (a service, or plain DDS).
 [[nodiscard]] std::optional<std::string> ros_topic_of(std::string_view dds);
+/// "rr/add_two_intsReply" → "/add_two_ints", the service whose replies these are. Empty: not such a name.
+[[nodiscard]] std::optional<std::string> service_of_replies(std::string_view dds);
 
 /// "sensor_msgs/msg/Image" → "sensor_msgs::msg::dds_::Image_". Empty: not such a name.
 [[nodiscard]] std::optional<std::string> dds_type_of(std::string_view ros);

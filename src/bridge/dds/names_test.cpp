@@ -14,6 +14,13 @@ TEST(DdsNames, TopicsGetAndLoseTheirPrefix) {
   EXPECT_EQ(ros_topic_of("ros_discovery_info"), std::nullopt);
 }
 
+TEST(DdsNames, RepliesTellTheirService) {
+  EXPECT_EQ(service_of_replies("rr/map/regionReply"), "/map/region");
+  for (const char* const name :
+       {"", "rrReply", "rr/Reply", "rr/map", "rq/mapReply", "rt/mapReply", "rr/../mapReply", "rr/?Reply", "rReply"})
+    EXPECT_EQ(service_of_replies(name), std::nullopt) << name;
+}
+
 TEST(DdsNames, TopicsThatRosDoesNotAllowHaveNoName) {
   for (const char* const name : {"", "/", "camera", "/camera/", "//camera", "/camera//front", "/1camera",
                                  "/camera-front", "/a/../b", "/a b", "/a__b", "/käse", "/a\n"})

@@ -26,9 +26,11 @@ std::string node_path(const DdsRules& rules) {
 
 }  // namespace
 
-NodeInterfaces::NodeInterfaces(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell)
+NodeInterfaces::NodeInterfaces(const Participant& participant, const Rules& rules, const MessageFinder& finder,
+                               std::shared_ptr<Bell> bell)
     : asker_({.domain = rules.domain, .set_parameters = rules.dds.set_parameters}, std::move(bell)),
-      ros_services_(participant, rules) {
+      ros_services_(participant, rules),
+      ros_servers_(participant, rules, finder) {
   const auto qos = [](const char* type_hash, std::uint32_t depth) {
     return EndpointQos{.reliable = true, .transient_local = false, .depth = depth, .type_hash = type_hash};
   };
@@ -149,6 +151,7 @@ std::vector<Guid> NodeInterfaces::readers() const {
   std::vector<Guid> all;
   for (const Service& service : services_) all.push_back(service.requests.guid());
   ros_services_.add_readers(all);
+  ros_servers_.add_readers(all);
   return all;
 }
 
@@ -156,6 +159,7 @@ std::vector<Guid> NodeInterfaces::writers() const {
   std::vector<Guid> all;
   for (const Service& service : services_) all.push_back(service.replies.guid());
   ros_services_.add_writers(all);
+  ros_servers_.add_writers(all);
   if (diagnostics_) all.push_back(diagnostics_->guid());
   if (rosout_) all.push_back(rosout_->guid());
   return all;
@@ -166,6 +170,7 @@ std::vector<std::string> NodeInterfaces::notes() const {
   for (const Service& service : services_)
     if (!service.report.note.empty()) all.push_back(service.report.topic + ": " + service.report.note);
   ros_services_.add_notes(all);
+  ros_servers_.add_notes(all);
   return all;
 }
 
@@ -178,6 +183,7 @@ std::vector<TopicReport> NodeInterfaces::reports() const {
   if (diagnostics_) add(diagnostics_report_);
   if (rosout_) add(rosout_report_);
   ros_services_.add_reports(all);
+  ros_servers_.add_reports(all);
   return all;
 }
 

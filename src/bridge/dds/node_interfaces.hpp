@@ -11,6 +11,7 @@
 #include "src/bridge/counts.hpp"
 #include "src/bridge/dds/component_asker.hpp"
 #include "src/bridge/dds/own_endpoints.hpp"
+#include "src/bridge/dds/ros_servers.hpp"
 #include "src/bridge/dds/ros_services.hpp"
 #include "src/bridge/rules.hpp"
 #include "src/system/launcher/topics.hpp"
@@ -24,7 +25,8 @@ namespace cardan::bridge::dds {
 class NodeInterfaces {
  public:
   /// Throws Error (System).
-  NodeInterfaces(const Participant& participant, const Rules& rules, std::shared_ptr<Bell> bell);
+  NodeInterfaces(const Participant& participant, const Rules& rules, const MessageFinder& finder,
+                 std::shared_ptr<Bell> bell);
 
   /// Takes requests, and sends what has been found out since.
   void carry();
@@ -36,6 +38,8 @@ class NodeInterfaces {
   /// Of services of this computer. Returns whether endpoints have come or gone.
   bool carry_services(bool take) { return ros_services_.carry(take); }
   [[nodiscard]] int services_fd() const noexcept { return ros_services_.fd(); }
+  /// Of services of nodes.
+  [[nodiscard]] RosServers& servers() noexcept { return ros_servers_; }
 
   [[nodiscard]] std::vector<Guid> readers() const;
   [[nodiscard]] std::vector<Guid> writers() const;
@@ -54,6 +58,7 @@ class NodeInterfaces {
 
   ComponentAsker asker_;
   RosServices ros_services_;
+  RosServers ros_servers_;
   std::vector<Service> services_;  ///< in the order of kParameterServices; empty: switched off
   std::optional<OwnWriter> diagnostics_;
   TopicReport diagnostics_report_{};

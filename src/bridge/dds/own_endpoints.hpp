@@ -18,6 +18,8 @@ namespace cardan::bridge::dds {
 inline constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_services_default
 inline constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
 
+inline constexpr std::size_t kCdrHead = 4;  ///< bytes before the fields
+
 /// Writes messages of the bridge's own. One thread; does not block, except for the system calls that send.
 class OwnWriter {
  public:

@@ -141,7 +141,15 @@ std::set<std::string> Participant::update() {
 
 std::vector<std::string> Participant::topics() const {
   std::vector<std::string> all;
-  for (const auto& [topic, handles] : by_topic_) all.push_back(topic);
+  for (const auto& [topic, handles] : by_topic_)
+    if (topic[0] != kServiceMark) all.push_back(topic);
+  return all;
+}
+
+std::vector<std::string> Participant::services() const {
+  std::vector<std::string> all;
+  for (auto it = by_topic_.lower_bound({kServiceMark}); it != by_topic_.end() && it->first[0] == kServiceMark; ++it)
+    all.push_back(it->first);
   return all;
 }
 
@@ -188,7 +196,10 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
   const Guid participant = guid_in(endpoint.participant_key);
   if (participant == guid_ || endpoint.topic_name == nullptr || endpoint.type_name == nullptr) return;
   auto topic = ros_topic_of(endpoint.topic_name);
+  const bool replies = !topic && rules_.dds.offer_services;
+  if (replies) topic = service_of_replies(endpoint.topic_name);
   if (!topic || rule_for(rules_.in, *topic, {}) == nullptr) return;
+  if (replies) topic->insert(0, 1, kServiceMark);
   auto known = writers_.find(handle);
   const bool comes = known == writers_.end() || !known->second.alive;
   if (comes && writers_.size() - gone_ >= kMostWriters && !make_room(participant)) return;
@@ -201,7 +212,7 @@ void Participant::note_writer(dds_instance_handle_t handle, const dds_builtintop
                       .transient_local = is_transient_local(endpoint.qos),
                       .xcdr1 = offers_xcdr1(endpoint.qos),
                       .alive = true};
-  changed_.insert(writer.topic);
+  note_change(writer.topic);
   by_topic_[writer.topic].insert(handle);
   std::size_t& alive = alive_of_[participant];
   if (known == writers_.end())
@@ -225,9 +236,16 @@ bool Participant::make_room(const Guid& newcomer) {
   return true;
 }
 
+void Participant::note_change(const std::string& topic) {
+  if (topic[0] == kServiceMark)
+    services_changed_ = true;
+  else
+    changed_.insert(topic);
+}
+
 void Participant::note_left(RemoteWriter& writer) {
   if (!writer.alive) return;
-  changed_.insert(writer.topic);
+  note_change(writer.topic);
   writer.alive = false;
   ++gone_;
   if (const auto it = alive_of_.find(writer.participant); --it->second == 0) alive_of_.erase(it);

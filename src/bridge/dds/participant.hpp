@@ -20,13 +20,14 @@ namespace cardan::bridge::dds {
 
 /// A writer of somebody else.
 struct RemoteWriter {
-  std::string topic{};      ///< as in ROS 2
+  std::string topic{};      ///< as in ROS 2; kServiceMark and its name: of a service's replies
   std::string type{};       ///< as in ROS 2; empty: not such a name
   std::string type_hash{};  ///< empty: it says none
   Guid participant{}, guid{};
   bool reliable = false, transient_local = false, xcdr1 = true;
   bool alive = true;
 };
+inline constexpr char kServiceMark = '?';  ///< no topic's name begins with it
 
 /// Text that only bridges of this Cardan domain on this computer have: they know each other by it. Throws what the run
 /// directory throws.
@@ -49,6 +50,10 @@ class Participant {
   [[nodiscard]] std::set<std::string> update();
   /// The topics that a rule of `in` names and that have writers, or had some lately.
   [[nodiscard]] std::vector<std::string> topics() const;
+  /// The same of services of nodes, with kServiceMark; `offer_services` of the rules.
+  [[nodiscard]] std::vector<std::string> services() const;
+  /// Whether the writers of replies have changed since the last call. After update().
+  [[nodiscard]] bool take_changed_services() noexcept { return std::exchange(services_changed_, false); }
   /// Those of a topic that are there now.
   [[nodiscard]] std::vector<const RemoteWriter*> writers_of(const std::string& topic) const;
   /// One of these, or one that has left lately. If it is not known yet, looks again, because what a writer sends can be
@@ -71,6 +76,7 @@ class Participant {
   void note_writer(dds_instance_handle_t handle, const dds_builtintopic_endpoint_t& endpoint);
   bool make_room(const Guid& newcomer);
   void note_left(RemoteWriter& writer);
+  void note_change(const std::string& topic);
   void forget_old();
 
   const Rules& rules_;
@@ -78,7 +84,8 @@ class Participant {
   std::shared_ptr<Bell> bell_;
   Entity domain_, participant_, participants_reader_, writers_reader_;
   Guid guid_{};
-  bool missed_some_ = false;       ///< of what was discovered, for lack of memory
+  bool missed_some_ = false;  ///< of what was discovered, for lack of memory
+  bool services_changed_ = false;
   std::set<std::string> changed_;  ///< topics, since the last update()
   std::map<dds_instance_handle_t, RemoteWriter> writers_;
   std::map<std::string, std::set<dds_instance_handle_t>> by_topic_;  ///< the same, by their topics

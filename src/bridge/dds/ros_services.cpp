@@ -16,7 +16,6 @@
 namespace cardan::bridge::dds {
 namespace {
 
-constexpr std::size_t kCdrHead = 4;
 constexpr std::size_t kMostGone = 1024;
 
 /// So that one participant leaves room for others at a service.
