@@ -18,16 +18,12 @@
 namespace cardan::bridge::dds {
 namespace {
 
-constexpr std::size_t kHead = 16;  ///< of a request and its reply: who asks, and the request's number
+constexpr std::size_t kHead = 16;  ///< of a request and its reply: the numbers of the client and of the request
 constexpr std::size_t kMostNotes = 1024;
 constexpr std::int64_t kLookAtWaiting = 100'000'000;  ///< ns
 constexpr std::int64_t kBetweenLooks = 50'000'000;    ///< ns
 constexpr std::int64_t kOfferAgain = 5'000'000'000;   ///< ns until what could not be offered is tried again
 constexpr std::size_t kTriedAtOnce = 4;               ///< services that are begun in one look
-
-std::string dds_part(const std::string& ros, const char* part) {
-  return fmt::format("{}::srv::dds_::{}_{}_", ros.substr(0, ros.find('/')), ros.substr(ros.rfind('/') + 1), part);
-}
 
 EndpointQos qos(std::uint32_t depth) { return {.reliable = true, .transient_local = false, .depth = depth}; }
 
@@ -143,8 +139,8 @@ void RosServers::open(const std::string& name, const std::string& type) {
   auto service = std::make_unique<Service>(Service{
       .answer = std::move(types.answer),
       .question = CdrFramer(std::move(types.question)),
-      .requests = OwnWriter(participant_, "rq" + name + "Request", dds_part(type, "Request"), qos(kReplyDepth)),
-      .replies = OwnReader(participant_, "rr" + name + "Reply", dds_part(type, "Response"), qos(kRequestDepth),
+      .requests = OwnWriter(participant_, "rq" + name + "Request", *dds_type_of(type + "_Request"), qos(kReplyDepth)),
+      .replies = OwnReader(participant_, "rr" + name + "Reply", *dds_type_of(type + "_Response"), qos(kRequestDepth),
                            kMostAnswerBytes),
       .server =
           detail::ServerEnd(name, question, nullptr, answer, options, {.domain = rules_.domain, .holds = kMostAsked}),

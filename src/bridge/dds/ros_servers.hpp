@@ -83,7 +83,7 @@ class RosServers {
   const Rules& rules_;
   const MessageFinder& finder_;
   Fd asked_;                  ///< epoll, over the servers
-  std::uint64_t client_ = 0;  ///< who asks, in each request
+  std::uint64_t client_ = 0;  ///< the client's number in each request
   std::int64_t last_ = 0;     ///< request
   std::size_t to_try_ = 0;    ///< services that the look under way has not come to
   std::int64_t retry_ns_ = 0;
