@@ -6,6 +6,8 @@ dds_servers_test.py BIN_DIRECTORY. Makes a network namespace; where it may not, 
 from dds_case import CARDAN, PATIENCE, BridgeCase  # first: it enters the network
 
 import json
+import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -14,6 +16,7 @@ import unittest
 from dataclasses import dataclass
 
 import cyclonedds.idl.annotations as annotate
+from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
 from cyclonedds.idl.types import int64, uint8, uint64
 from cyclonedds.pub import DataWriter
@@ -197,6 +200,43 @@ class Servers(BridgeCase):
         self.assertEqual((code, said["answer"]["sum"]), (0, 3), err)
         self.end(bridge)
 
+    def test_more_questions_than_wait_do_not_keep_the_bridge_busy(self):
+        node = self.node(lambda request: [])
+        bridge = self.offering()
+        self.offered()
+        clients = [self.ask({"a": n, "b": 2}) for n in range(70)]
+        self.until(lambda: len(node.asked) >= 64, "as many as may wait were asked")
+
+        def used():
+            fields = pathlib.Path(f"/proc/{bridge.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        before = used()
+        time.sleep(2)
+        self.assertLess(used() - before, 1, "seconds of a processor, in two")
+        self.assertEqual(len(node.asked), 64)
+        for client in clients:
+            client.kill()
+            client.communicate()
+            client.stdout = None
+        node.answers = adds
+        code, said, err = self.outcome(self.ask({"a": 1, "b": 2}))
+        self.assertEqual((code, said["answer"]["sum"]), (0, 3), err)
+        self.end(bridge)
+
+    def test_a_second_node_of_another_type_takes_no_service(self):
+        self.node(adds)
+        bridge = self.offering()
+        self.offered()
+        others = [DomainParticipant(self.id) for _ in range(4)]
+        announced = [DataWriter(other, Topic(other, "rr/add_two_intsReply", TriggerReply), qos=t.qos(depth=1)) for other in others]
+        self.until(lambda: f", {len(others) + 1} other participants" in self.report(bridge).get("bridge", ""), "the bridge sees them")
+        for number in range(10):
+            code, said, err = self.outcome(self.ask({"a": number, "b": 1}))
+            self.assertEqual((code, said["answer"]["sum"]), (0, number + 1), err)
+        self.assertEqual(self.topic(bridge, "/add_two_ints", "in")["lost"], 0)
+        del announced
+        self.end(bridge)
+
     def test_a_reply_of_another_form_is_an_error(self):
         self.node(lambda r: [HalfReply(guid=r.guid, seq=r.seq, sum=1)], reply=HalfReply)
         bridge = self.offering()
@@ -223,6 +263,8 @@ class Servers(BridgeCase):
             bridge = self.bridge(*options, "--message-path", self.path / "share")
             self.until(lambda: len(bridge.log.read_text().splitlines()) > 3, "some seconds are over")
             self.assertNotIn("add_two_ints", self.listed())
+            said = any("no rule of 'in'" in note for note in self.report(bridge)["notes"])
+            self.assertEqual(said, "--in" not in options)
             self.end(bridge)
 
     def test_a_missing_definition_is_named(self):

@@ -45,7 +45,7 @@ void add_options(CLI::App& app, DdsOptions& o) {
   app.add_option("--gid", o.gid_bytes, "24 for ROS 2 Humble and older, 16 for newer (default: as others do)")
       ->check(CLI::IsMember({16, 24}));
   app.add_option("--message-path", o.message_paths,
-                 "Folder with <package>/msg/<Type>.msg of types that come in (default: $AMENT_PREFIX_PATH)");
+                 "Folder with <package>/msg/<Type>.msg, and srv, of types that come in (default: $AMENT_PREFIX_PATH)");
   app.add_flag("--set-parameters", o.set_parameters, "ros2 param set may change parameters of components");
   app.add_flag("--call-services", o.call_services, "Nodes of ROS 2 may call services of this computer");
   app.add_flag("--offer-services", o.offer_services,

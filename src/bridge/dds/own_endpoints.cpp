@@ -9,6 +9,26 @@
 
 namespace cardan::bridge::dds {
 
+std::optional<Call> split_call(std::span<const std::byte> message) {
+  Call call;
+  if (message.size() < kCdrHead + call.head.size()) return std::nullopt;
+  const auto fields = message.subspan(kCdrHead + call.head.size());
+  std::copy_n(message.begin() + kCdrHead, call.head.size(), call.head.begin());
+  call.cdr.reserve(kCdrHead + fields.size());
+  call.cdr.assign(message.begin(), message.begin() + kCdrHead);
+  call.cdr.insert(call.cdr.end(), fields.begin(), fields.end());
+  return call;
+}
+
+std::vector<std::byte> joined_call(const CallHead& head, std::span<const std::byte> cdr) {
+  std::vector<std::byte> message;
+  message.reserve(cdr.size() + head.size());
+  message.assign(cdr.begin(), cdr.begin() + kCdrHead);
+  message.insert(message.end(), head.begin(), head.end());
+  message.insert(message.end(), cdr.begin() + kCdrHead, cdr.end());
+  return message;
+}
+
 OwnWriter::OwnWriter(const Participant& participant, const std::string& topic, const std::string& type,
                      const EndpointQos& qos)
     : topic_(make_topic(participant.entity(), topic, type, nullptr)) {

@@ -2,9 +2,12 @@
 // Endpoints for the bridge's own messages and answers on DDS, in addition to the topics that it carries.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,18 @@ inline constexpr std::uint32_t kReplyDepth = 10;     ///< as rmw_qos_profile_ser
 inline constexpr std::uint32_t kRequestDepth = 128;  ///< those of one client push out no others'
 
 inline constexpr std::size_t kCdrHead = 4;  ///< bytes before the fields
+
+/// In rmw_cyclonedds's form, a request and its reply have these between the CDR header and the fields: the numbers of
+/// the client and of the request.
+using CallHead = std::array<std::byte, 16>;
+struct Call {
+  CallHead head{};
+  std::vector<std::byte> cdr{};  ///< without the head
+};
+/// Empty: it is too short. Throws std::bad_alloc.
+[[nodiscard]] std::optional<Call> split_call(std::span<const std::byte> message);
+/// The message for both. `cdr` has at least its header. Throws std::bad_alloc.
+[[nodiscard]] std::vector<std::byte> joined_call(const CallHead& head, std::span<const std::byte> cdr);
 
 /// Writes messages of the bridge's own. One thread; does not block, except for the system calls that send.
 class OwnWriter {

@@ -6,8 +6,8 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cstring>
-#include <set>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "cardan/clock.hpp"
@@ -18,8 +18,7 @@
 namespace cardan::bridge::dds {
 namespace {
 
-constexpr std::size_t kHead = 16;  ///< of a request and its reply: the numbers of the client and of the request
-constexpr std::size_t kMostNotes = 1024;
+using Numbers = std::array<std::uint64_t, 2>;         ///< a CallHead: of the client and of the request
 constexpr std::int64_t kLookAtWaiting = 100'000'000;  ///< ns
 constexpr std::int64_t kBetweenLooks = 50'000'000;    ///< ns
 constexpr std::int64_t kOfferAgain = 5'000'000'000;   ///< ns until what could not be offered is tried again
@@ -42,7 +41,7 @@ RosServers::RosServers(const Participant& participant, const Rules& rules, const
   if (!rules.dds.offer_services) return;
   asked_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   if (asked_.get() < 0) throw Error(ErrorCode::Limit, "no descriptor is left for services of ROS 2", "ulimit -n");
-  // Replies come to all clients of a service: ours are told by this number, which nobody else may guess.
+  // Replies come to all clients of a service: ours are told by this number.
   if (::getrandom(&client_, sizeof client_, 0) != sizeof client_)
     throw Error(ErrorCode::System, "no random number for the requests to services", "check the kernel");
 }
@@ -57,7 +56,7 @@ bool RosServers::carry(bool look, bool take) {
   if (to_try_ != 0) due_ns_ = next_look_ns_;
   if (!problems_.empty()) due_ns_ = std::min(due_ns_, retry_ns_);
   for (auto& [name, service] : services_) {
-    if (take || late) take_replies(*service);
+    if (take) take_replies(*service);
     if (late) drop_cancelled(*service);
     ask(*service);
     if (!service->waiting.empty()) due_ns_ = std::min(due_ns_, now + kLookAtWaiting);
@@ -70,14 +69,19 @@ void RosServers::drop_cancelled(Service& service) {
                 [](const auto& one) { return one.second.question.end.cancelled(one.second.question.block->sequence); });
 }
 
-/// "pkg/srv/Map". Empty: the replies have no such type, nobody sends them any more, or they are of this domain.
+/// "pkg/srv/Map". Empty: the replies have no such type, nobody sends them any more, or they are of this domain. Of
+/// several types, the one that is offered: a second node takes no service from the first one.
 std::string RosServers::type_of(const std::string& marked) const {
   constexpr std::string_view kSuffix = "_Response";
+  const auto offered = services_.find(marked.substr(1));
+  std::string other;
   for (const RemoteWriter* writer : participant_.writers_of(marked)) {
     if (participant_.is_sibling(*writer) || !writer->type.ends_with(kSuffix)) continue;
-    return writer->type.substr(0, writer->type.size() - kSuffix.size());
+    std::string type = writer->type.substr(0, writer->type.size() - kSuffix.size());
+    if (offered == services_.end() || offered->second->report.type == type) return type;
+    other = std::move(type);
   }
-  return {};
+  return other;
 }
 
 /// Unknown peers can announce services, and withdraw them, as often as they want: each look begins some only, in turn.
@@ -120,7 +124,7 @@ bool RosServers::offer(const std::string& name, const std::string& type) {
     problems_.erase(name);
     return true;
   } catch (const Error& e) {
-    if (problems_.size() < kMostNotes) problems_[name] = e.what();
+    if (problems_.size() < kMostProblems || problems_.contains(name)) problems_[name] = e.what();
     return false;
   }
 }
@@ -139,7 +143,7 @@ void RosServers::open(const std::string& name, const std::string& type) {
   auto service = std::make_unique<Service>(Service{
       .answer = std::move(types.answer),
       .question = CdrFramer(std::move(types.question)),
-      .requests = OwnWriter(participant_, "rq" + name + "Request", *dds_type_of(type + "_Request"), qos(kReplyDepth)),
+      .requests = OwnWriter(participant_, "rq" + name + "Request", *dds_type_of(type + "_Request"), qos(kRequestDepth)),
       .replies = OwnReader(participant_, "rr" + name + "Reply", *dds_type_of(type + "_Response"), qos(kRequestDepth),
                            kMostAnswerBytes),
       .server =
@@ -158,15 +162,22 @@ void RosServers::close(Service& service) {
     asked.question.end.decline(asked.question.block->sequence, "its node of ROS 2 has gone");
     asked.done();
   }
-  if (past_.size() < kMostNotes) past_[service.report.topic] = service.report;
+  if (past_.size() < kMostGone) past_[service.report.topic] = service.report;
 }
 
 void RosServers::ask(Service& service) {
   while (service.waiting.size() < kMostAsked) {
     detail::TakenQuestion question = service.server.take();
-    if (question.block == nullptr) return;
+    if (question.block == nullptr) break;
     send(service, std::move(question));
   }
+  watch(service, service.waiting.size() < kMostAsked);
+}
+
+void RosServers::watch(Service& service, bool on) {
+  if (service.is_watched == on) return;
+  epoll_event event{.events = on ? std::uint32_t{EPOLLIN} : 0U, .data = {}};
+  if (::epoll_ctl(asked_.get(), EPOLL_CTL_MOD, service.server.fd(), &event) == 0) service.is_watched = on;
 }
 
 void RosServers::send(Service& service, detail::TakenQuestion&& question) {
@@ -182,13 +193,9 @@ void RosServers::send(Service& service, detail::TakenQuestion&& question) {
   if (!service.question.frame(message, {block.payload, static_cast<std::size_t>(block.payload_bytes)}))
     return decline("the bridge cannot read the question: it is malformed, or memory ran out");
   if (service.requests.readers() == 0) return decline("its node of ROS 2 does not listen");
-  const std::vector<std::byte> cdr = service.question.parts().joined();
-  std::vector<std::byte> request(cdr.size() + kHead);
-  std::copy_n(cdr.begin(), kCdrHead, request.begin());
-  const std::int64_t number = ++last_;
-  std::memcpy(&request[kCdrHead], &client_, sizeof client_);
-  std::memcpy(&request[kCdrHead + sizeof client_], &number, sizeof number);
-  std::copy(cdr.begin() + kCdrHead, cdr.end(), request.begin() + kCdrHead + kHead);
+  const std::uint64_t number = ++last_;
+  std::vector<std::byte> request =
+      joined_call(std::bit_cast<CallHead>(Numbers{client_, number}), service.question.parts().joined());
   const std::size_t bytes = request.size();
   if (!service.requests.send(std::move(request))) return decline("the bridge could not send the request");
   ++service.report.counts.carried;
@@ -205,11 +212,9 @@ void RosServers::take_replies(Service& service) {
 
 /// Those of other clients' requests come, too.
 void RosServers::reply(Service& service, std::span<const std::byte> bytes) {
-  if (bytes.size() < kCdrHead + kHead) return;
-  std::uint64_t client = 0;
-  std::int64_t number = 0;
-  std::memcpy(&client, &bytes[kCdrHead], sizeof client);
-  std::memcpy(&number, &bytes[kCdrHead + sizeof client], sizeof number);
+  const std::optional<Call> call = split_call(bytes);
+  if (!call) return;
+  const auto [client, number] = std::bit_cast<Numbers>(call->head);
   if (client != client_) return;
   const auto found = service.waiting.find(number);
   if (found == service.waiting.end()) return;
@@ -221,11 +226,9 @@ void RosServers::reply(Service& service, std::span<const std::byte> bytes) {
     end.decline(asked.question.block->sequence, why);
     asked.done();
   };
-  std::vector<std::byte> cdr(bytes.begin(), bytes.begin() + kCdrHead);
-  cdr.insert(cdr.end(), bytes.begin() + kCdrHead + kHead, bytes.end());
   AnyLoan loan = detail::untyped(end.loan(), service.answer.message_type());
   if (!loan) return decline("its client has gone");
-  if (const CdrResult result = service.answer.fill(cdr, loan); !result)
+  if (const CdrResult result = service.answer.fill(call->cdr, loan); !result)
     return decline("the reply does not fit: " + result.text());
   if (!end.reply(detail::take_out(loan), *asked.question.block))
     return decline("the client has not taken its earlier answers");
@@ -241,6 +244,8 @@ void RosServers::add_writers(std::vector<Guid>& to) const {
 }
 
 void RosServers::add_notes(std::vector<std::string>& to) const {
+  if (rules_.dds.offer_services && rules_.in.empty())
+    to.emplace_back("offer_services: no rule of 'in' (--in) names a service, so none is offered");
   for (const auto& [name, why] : problems_) to.push_back(fmt::format("{}: {}", name, why));
 }
 

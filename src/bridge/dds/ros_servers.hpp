@@ -28,10 +28,12 @@ class RosServers {
   static constexpr std::size_t kMostServices = 64;
   static constexpr std::size_t kMostQuestionBytes = std::size_t{1} << 20;  ///< payload
   static constexpr std::size_t kMostAnswerBytes = std::size_t{4} << 20;    ///< payload, and about that as CDR
-  static constexpr std::uint32_t kPending = 4;     ///< questions of one client: each costs memory for two answers
-  static constexpr std::uint32_t kMostAsked = 64;  ///< questions without a reply, of a service
+  static constexpr std::uint32_t kPending = 4;      ///< questions of one client: each costs memory for two answers
+  static constexpr std::uint32_t kMostAsked = 64;   ///< questions without a reply, of a service
+  static constexpr std::size_t kMostGone = 1024;    ///< services that have gone, whose counts are kept
+  static constexpr std::size_t kMostProblems = 64;  ///< notes on services that are not offered
 
-  /// All outlive it. Throws Error (Limit).
+  /// All outlive it. Throws Error (Limit, System).
   RosServers(const Participant& participant, const Rules& rules, const MessageFinder& finder);
   /// Finds services, if `look`; asks questions; takes replies, if there may be new ones. Returns whether endpoints have
   /// come or gone.
@@ -66,12 +68,14 @@ class RosServers {
     OwnReader replies;
     detail::ServerEnd server;
     TopicReport report;
-    std::map<std::int64_t, Asked> waiting{};  ///< by the request's number
+    std::map<std::uint64_t, Asked> waiting{};  ///< by the request's number
+    bool is_watched = true;                    ///< false: no question is taken, so that none must wake the bridge
   };
   bool find(std::int64_t now);
   bool offer(const std::string& name, const std::string& type);
   static void drop_cancelled(Service& service);
   [[nodiscard]] std::string type_of(const std::string& marked) const;
+  void watch(Service& service, bool on);
   void open(const std::string& name, const std::string& type);
   void close(Service& service);
   void ask(Service& service);
@@ -84,7 +88,7 @@ class RosServers {
   const MessageFinder& finder_;
   Fd asked_;                  ///< epoll, over the servers
   std::uint64_t client_ = 0;  ///< the client's number in each request
-  std::int64_t last_ = 0;     ///< request
+  std::uint64_t last_ = 0;    ///< request
   std::size_t to_try_ = 0;    ///< services that the look under way has not come to
   std::int64_t retry_ns_ = 0;
   std::int64_t next_look_ns_ = 0;

@@ -71,7 +71,7 @@ bool RosServices::change(ServiceCaller::Change&& change) {
   try {
     services_.try_emplace(s.id, Service{OwnReader(participant_, "rq" + s.beyond + "Request", type + "_Request_",
                                                   qos(ros + "_Request", s.question_definition, kRequestDepth),
-                                                  ServiceCaller::kMostQuestionBytes + sizeof(Head) + kCdrHead),
+                                                  ServiceCaller::kMostQuestionBytes + sizeof(CallHead) + kCdrHead),
                                         OwnWriter(participant_, "rr" + s.beyond + "Reply", type + "_Response_",
                                                   qos(ros + "_Response", s.answer_definition, kReplyDepth)),
                                         {.topic = s.name, .beyond = s.beyond, .type = ros}});
@@ -99,7 +99,8 @@ void RosServices::take_requests(std::uint32_t id, Service& service) {
 /// False: too many requests wait.
 bool RosServices::ask(std::uint32_t id, Service& service, const Received& request) {
   const std::span<const std::byte> bytes = request.bytes();
-  if (bytes.size() < kCdrHead + sizeof(Head)) {
+  std::optional<Call> split = split_call(bytes);
+  if (!split) {
     ++service.report.counts.refused;
     service.report.note = "a request is not in the form of rmw_cyclonedds, the only one that the bridge can answer";
     return true;
@@ -112,12 +113,9 @@ bool RosServices::ask(std::uint32_t id, Service& service, const Received& reques
     return false;
   }
   ServiceCaller::Call call{.peer = peer_of(who), .service = id, .number = ++last_call_};
-  call.question.assign(bytes.begin(), bytes.begin() + kCdrHead);
-  call.question.insert(call.question.end(), bytes.begin() + kCdrHead + sizeof(Head), bytes.end());
-  Asked asked{.who = who};
-  std::copy_n(bytes.begin() + kCdrHead, sizeof(Head), asked.head.begin());
+  call.question = std::move(split->cdr);
   std::size_t& waiting = waiting_[who];
-  asked_[last_call_] = asked;
+  asked_[last_call_] = {.who = who, .head = split->head};
   ++waiting;
   try {
     if (caller_->call(std::move(call))) return true;
@@ -148,10 +146,7 @@ void RosServices::reply(ServiceCaller::Answer&& answer) {
     report.note = answer.failure;
     return;
   }
-  std::vector<std::byte> message(answer.answer.begin(), answer.answer.begin() + kCdrHead);
-  message.reserve(answer.answer.size() + sizeof(Head));
-  message.insert(message.end(), asked->head.begin(), asked->head.end());
-  message.insert(message.end(), answer.answer.begin() + kCdrHead, answer.answer.end());
+  std::vector<std::byte> message = joined_call(asked->head, answer.answer);
   const std::size_t bytes = message.size();
   if (!found->second.replies.send(std::move(message))) {
     ++report.counts.lost;

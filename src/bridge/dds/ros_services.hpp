@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -38,7 +37,6 @@ class RosServices {
   void add_reports(std::vector<TopicReport>& to) const;
 
  private:
-  using Head = std::array<std::byte, 16>;  ///< of a request and its reply: the client, and the request's number
   struct Service {
     OwnReader requests;
     OwnWriter replies;
@@ -46,7 +44,7 @@ class RosServices {
   };
   struct Asked {
     Guid who{};
-    Head head{};
+    CallHead head{};
   };
   bool change(ServiceCaller::Change&& change);
   void take_requests(std::uint32_t id, Service& service);
